@@ -1,0 +1,33 @@
+# Two commands: `make demo` runs the main job, `make test` the tests. Both set everything up first.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint setup clean
+
+demo: setup
+	$(BIN)/rebind demo
+
+test: setup
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Rebind needs Python 3.11, 3.12 or 3.13 on PATH (or: make PYTHON=/path/to/python)"; exit 2; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'torch==2.13.0'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,retrieval,dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

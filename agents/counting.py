@@ -1,0 +1,55 @@
+"""Prompt tokens of a request, before it is sent."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from rebind.agents.endpoint import Endpoint
+from rebind.agents.provider import litellm
+from rebind.agents.redact import redact
+from rebind.agents.wire import wire_message, wire_tool
+from rebind.errors import ProviderError
+from rebind.types import Request
+
+_TIMEOUT = 60.0
+
+
+def count_prompt(endpoint: Endpoint, request: Request) -> int:
+    """Tokens of the prompt, tools included. Exact where the server offers its template and tokenizer; by litellm's
+    tokenizers elsewhere (for a provider that publishes none, an estimate).
+
+    Raises:
+        ProviderError: the server did not count.
+    """
+    messages = [wire_message(m) for m in request.messages]
+    tools = [wire_tool(t) for t in request.tools]
+    if not endpoint.tokenizes:
+        return int(litellm().token_counter(model=endpoint.model, messages=messages, tools=tools or None))
+    body: dict[str, Any] = {"messages": messages}
+    if tools:
+        body["tools"] = tools
+    prompt = _post(endpoint, "/apply-template", body)["prompt"]
+    return len(_post(endpoint, "/tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
+
+
+@cache
+def _client() -> Any:
+    """One client for all counts: making one costs more than a count."""
+    import httpx
+
+    return httpx.Client(timeout=_TIMEOUT)
+
+
+def _post(endpoint: Endpoint, path: str, body: dict[str, Any]) -> Any:
+    """Asks a llama.cpp server; its own paths lie beside /v1, not below it."""
+    import httpx
+
+    base = (endpoint.api_base or "").removesuffix("/v1")
+    headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+    try:
+        response = _client().post(base + path, json=body, headers=headers)
+        response.raise_for_status()
+    except httpx.HTTPError as error:
+        raise ProviderError(redact(f"{endpoint.model} could not count tokens: {error}", endpoint.api_key)) from None
+    return response.json()

@@ -1,0 +1,126 @@
+"""The JSON schema an answer must follow in JSON mode: one branch per tool, each with that tool's own arguments."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from rebind.types import ToolSpec
+
+Schema = dict[str, JsonValue]
+
+_THOUGHT: Schema = {"type": "string", "maxLength": 200}
+_MOST_SEEN = 200
+"""Values or names kept, the latest first: each is a branch of the grammar."""
+_LONGEST_VALUE = 80
+_WORD = re.compile(
+    r"'([^'\n]{1,80})'|\"([^\"\n]{1,80})\""  # quoted
+    r"|([\w.+-]+@[\w-]+(?:\.[\w-]+)+)"  # an e-mail address
+    r"|(/[\w./-]+)"  # a path
+    r"|(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)"  # a date, a moment
+    r"|((?:[A-Z][\w'-]*)(?: [A-Z][\w'-]*)*)"  # a name of one or more capitalised words
+    r"|([\w.-]*\w)"  # any other word or number
+)
+_TOOL_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+")
+
+
+def action_schema(
+    tools: Sequence[ToolSpec],
+    *,
+    thought: bool = True,
+    found: Sequence[str] = (),
+    grounded: Sequence[str] | None = None,
+) -> Schema:
+    """The schema of `{"thought", "tool", "args"}` over the prompt's tools.
+
+    `found` are names of tools the agent came across that the prompt does not name: one more branch, any arguments.
+    `grounded`: text arguments without choices of their own may only take these values; None for free text.
+    """
+    shared: Schema = {"$defs": {"seen": {"enum": list(grounded)}}} if grounded else {}
+    branches: list[JsonValue] = [
+        _branch({"const": tool.name}, _grounded(tool.parameters) if grounded else tool.parameters, thought)
+        for tool in tools
+    ]
+    if found:
+        branches.append(_branch({"enum": list(found)}, {"type": "object"}, thought))
+    return {"anyOf": branches, **shared}
+
+
+def _branch(tool: Schema, parameters: Schema, thought: bool) -> Schema:
+    properties: Schema = {**({"thought": _THOUGHT} if thought else {}), "tool": tool, "args": parameters}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _grounded(parameters: Schema) -> Schema:
+    """A tool's parameters with every free text limited to the values seen."""
+    properties = parameters.get("properties")
+    if not isinstance(properties, dict):
+        return parameters
+    return {**parameters, "properties": {k: _limit(v) for k, v in properties.items()}}
+
+
+def _limit(schema: Any) -> JsonValue:
+    """A property's schema, limited where it is free text, a list of free texts, or may be either or null."""
+    if not isinstance(schema, dict) or "enum" in schema or "const" in schema:
+        return schema
+    if schema.get("type") == "string":
+        return {"$ref": "#/$defs/seen"}
+    if schema.get("type") == "array":
+        return {**schema, "items": _limit(schema.get("items", {}))}
+    if isinstance(schema.get("type"), list) and "string" in schema["type"]:
+        others: list[JsonValue] = [{"type": t} for t in schema["type"] if t != "string"]
+        return {"anyOf": [{"$ref": "#/$defs/seen"}, *others]}
+    for key in ("anyOf", "oneOf"):
+        if isinstance(options := schema.get(key), list):
+            return {**schema, key: [_limit(o) for o in options]}
+    return schema
+
+
+def values_seen(texts: Iterable[str]) -> tuple[str, ...]:
+    """Values that an argument may be grounded in: leaves of JSON texts; quoted, capitalised and single words,
+    addresses, dates and numbers of all texts. The latest text's first; at most 200."""
+    latest = [value for text in reversed(list(texts)) for value in _values(text)]
+    short = (v for v in latest if 0 < len(v) <= _LONGEST_VALUE)
+    return tuple(dict.fromkeys(short))[:_MOST_SEEN]
+
+
+def tools_found(texts: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
+    """What looks like the name of a tool among the JSON leaves of observations and is none of the prompt's."""
+    leaves = (leaf for text in texts for leaf in _leaves(text))
+    names = dict.fromkeys(leaf for leaf in leaves if _TOOL_NAME.fullmatch(leaf))
+    known = set(named)
+    return tuple(n for n in names if n not in known)[-_MOST_SEEN:]
+
+
+def _values(text: str) -> Iterator[str]:
+    leaves = list(_leaves(text))
+    yield from leaves
+    for source in leaves or [text]:
+        for match in _WORD.finditer(source):
+            yield next(group for group in match.groups() if group is not None)
+
+
+def _leaves(text: str) -> Iterator[str]:
+    """Texts and numbers in a JSON text, as text; nothing where it is no JSON object or list."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    yield from _walk(value)
+
+
+def _walk(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _walk(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _walk(item)
+    elif isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
+        yield str(value)

@@ -1,0 +1,58 @@
+"""Gymnasium spaces of text: any Unicode text belongs to them."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+from gymnasium import spaces
+from pydantic import JsonValue
+
+from rebind.envs.apps.api import registry
+from rebind.envs.apps.api.values import compact
+
+MAX_LENGTH = 1_000_000
+_SAMPLE = 20
+
+
+class UnicodeText(spaces.Text):
+    """Texts of up to 1,000,000 characters; samples are a few ASCII letters."""
+
+    def __init__(self) -> None:
+        super().__init__(MAX_LENGTH, min_length=0, charset=string.ascii_letters + " ")
+
+    def contains(self, x: Any) -> bool:
+        return isinstance(x, str) and len(x) <= MAX_LENGTH
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """A short text. Masks over a character set have no meaning here and are refused."""
+        if mask is not None or probability is not None:
+            raise ValueError("a text of any characters is sampled without mask or probability")
+        letters = self.np_random.choice(self.character_list, size=int(self.np_random.integers(1, _SAMPLE)))
+        return "".join(str(letter) for letter in letters)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class ActionText(UnicodeText):
+    """Action texts; samples are well-formed tool calls with arguments of the right types."""
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        word = super().sample(mask, probability)
+        names = sorted(registry.REGISTRY)
+        one = registry.REGISTRY[names[int(self.np_random.integers(len(names)))]]
+        args: dict[str, JsonValue] = {p.name: self._value(p, word) for p in one.parameters if p.required}
+        return compact({"tool": one.name, "args": args})
+
+    def _value(self, parameter: registry.Parameter, word: str) -> JsonValue:
+        if parameter.choices:
+            return parameter.choices[int(self.np_random.integers(len(parameter.choices)))]
+        values: dict[str, JsonValue] = {
+            "text": word,
+            "integer": int(self.np_random.integers(1, 100)),
+            "number": float(self.np_random.random()),
+            "boolean": bool(self.np_random.integers(2)),
+            "list of text": [word],
+        }
+        return values[parameter.type]

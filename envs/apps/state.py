@@ -1,0 +1,168 @@
+"""The state of one episode: a SQLite database restored from a world's snapshot, and what changed in it.
+
+A snapshot is the serialised image of a populated world. Images are kept in memory (least recently used go first) and,
+unless switched off, in a cache folder of the user whose files may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parent
+_DIGEST_BYTES = 32
+HIDDEN_TABLES = ("internals",)
+"""Bookkeeping of the engine, never part of a difference."""
+
+Row = dict[str, Any]
+Key = tuple[Any, ...]
+"""Values of a row's primary key, in the order of the table's columns."""
+
+
+def connect(image: bytes) -> sqlite3.Connection:
+    """A private in-memory database that starts as the image; autocommit, usable from any one thread at a time."""
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    db.deserialize(image)
+    return db
+
+
+class Snapshots:
+    """World images by seed: memory first, then the cache folder, then built."""
+
+    def __init__(self, *, limit: int = 64, folder: Path | None = None) -> None:
+        """`limit`: images held in memory (about 1 MB each). `folder`: where images are kept on disk; None: nowhere."""
+        self._limit = limit
+        self._folder = folder
+        self._images: OrderedDict[int, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def restore(self, seed: int) -> sqlite3.Connection:
+        """A fresh database of the world with that seed."""
+        return connect(self.image(seed))
+
+    def image(self, seed: int) -> bytes:
+        """The serialised world of that seed; the same bytes in every process."""
+        with self._lock:
+            if seed in self._images:
+                self._images.move_to_end(seed)
+                return self._images[seed]
+        image = self._stored(seed) or self._built(seed)
+        with self._lock:
+            self._images[seed] = image
+            if len(self._images) > self._limit:
+                self._images.popitem(last=False)
+        return image
+
+    def _path(self, seed: int) -> Path | None:
+        return self._folder and self._folder / generator_digest()[:16] / f"{seed}.world"
+
+    def _stored(self, seed: int) -> bytes | None:
+        """The image on disk, or None where there is none or its digest is wrong (a torn file is as good as none)."""
+        path = self._path(seed)
+        if path is None or not path.is_file():
+            return None
+        content = path.read_bytes()
+        digest, image = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        return image if hashlib.sha256(image).digest() == digest else None
+
+    def _built(self, seed: int) -> bytes:
+        from rebind.envs.apps.populate.build import build
+
+        image = build(seed)
+        path = self._path(seed)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(hashlib.sha256(image).digest() + image)
+            os.replace(temporary, path)
+        return image
+
+
+@cache
+def generator_digest() -> str:
+    """SHA-256 over all that determines a world besides its seed: the schema, the populators, SQLite's version."""
+    content = hashlib.sha256(sqlite3.sqlite_version.encode())
+    for path in [_HERE / "schema.sql", _HERE / "iban.py", *sorted((_HERE / "populate").glob("*.py"))]:
+        content.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return content.hexdigest()
+
+
+def cache_folder() -> Path:
+    """`$REBIND_CACHE/apps`, else `$XDG_CACHE_HOME/rebind/apps`, else `~/.cache/rebind/apps`."""
+    own = os.environ.get("REBIND_CACHE")
+    base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rebind"
+    return base / "apps"
+
+
+@cache
+def snapshots() -> Snapshots:
+    """The process's snapshots, cached on disk in `cache_folder()`."""
+    return Snapshots(folder=cache_folder())
+
+
+@dataclass(frozen=True)
+class Change:
+    """One row whose columns changed; `before` and `after` are whole rows."""
+
+    before: Row
+    after: Row
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Names of the columns that differ."""
+        return frozenset(name for name, value in self.after.items() if self.before[name] != value)
+
+
+@dataclass(frozen=True)
+class TableDiff:
+    """What happened to one table, by primary key."""
+
+    added: dict[Key, Row] = field(default_factory=dict)
+    removed: dict[Key, Row] = field(default_factory=dict)
+    changed: dict[Key, Change] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+def dump(db: sqlite3.Connection) -> dict[str, dict[Key, Row]]:
+    """All rows of all tables by primary key, hidden tables left out."""
+    return {table: _rows(db, table) for table in _tables(db)}
+
+
+def diff(before: sqlite3.Connection, after: sqlite3.Connection) -> dict[str, TableDiff]:
+    """Differences by table name; tables without any are left out. Both databases must have the same schema."""
+    found: dict[str, TableDiff] = {}
+    for table in _tables(after):
+        query = f"SELECT * FROM {table}"
+        if before.execute(query).fetchall() == after.execute(query).fetchall():
+            continue
+        old, new = _rows(before, table), _rows(after, table)
+        found[table] = TableDiff(
+            added={key: row for key, row in new.items() if key not in old},
+            removed={key: row for key, row in old.items() if key not in new},
+            changed={key: Change(old[key], row) for key, row in new.items() if key in old and old[key] != row},
+        )
+    return {table: difference for table, difference in found.items() if difference}
+
+
+def _tables(db: sqlite3.Connection) -> list[str]:
+    names = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
+    return [name for name in names if name not in HIDDEN_TABLES]
+
+
+def _rows(db: sqlite3.Connection, table: str) -> dict[Key, Row]:
+    columns = db.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (table,)).fetchall()
+    names = [name for name, _ in columns]
+    keys = [index for index, (_, pk) in enumerate(columns) if pk]
+    rows = db.execute(f"SELECT * FROM {table}").fetchall()
+    return {tuple(row[i] for i in keys): dict(zip(names, row, strict=True)) for row in rows}

@@ -1,0 +1,160 @@
+"""One attempt at one cell: reset, support, loop, verdict, all of it into the ledger."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+
+from rebind.agents.actor import Actor
+from rebind.agents.loop import run as run_loop
+from rebind.banks.store import Bank
+from rebind.banks.worlds import world_of
+from rebind.errors import AgentError, InfraError
+from rebind.eval.ledger import Ledger
+from rebind.eval.models import Models
+from rebind.eval.plan import Plan
+from rebind.eval.tokens import account
+from rebind.memory.conditions import get_condition
+from rebind.memory.skill.execute import SkillEnvironment
+from rebind.memory.tokens import note_cap
+from rebind.types import Cell, Environment, Episode, Outcome, Selection, Step, Support, SupportAsk, Target
+
+
+@dataclass
+class Bench:
+    """What the episodes of a run share. All of it may be used from many threads."""
+
+    plan: Plan
+    bank: Bank
+    ledger: Ledger
+    models: Models
+    targets: dict[str, Target]
+    selections: dict[str, Selection]
+    idle: dict[str, SimpleQueue[Environment]] = field(default_factory=dict)
+    """Warm environments by Gymnasium id; made on demand, used by one thread at a time."""
+
+    @contextmanager
+    def environment(self, env_id: str) -> Iterator[Environment]:
+        """A warm environment. One that failed is closed, not returned to the idle ones."""
+        queue = self.idle.setdefault(env_id, SimpleQueue())
+        env = world_of(env_id).make() if queue.empty() else queue.get()
+        try:
+            yield env
+        except BaseException:
+            env.close()
+            raise
+        queue.put(env)
+
+    def close(self) -> None:
+        for queue in self.idle.values():
+            while not queue.empty():
+                queue.get().close()
+
+
+@dataclass
+class _Tally:
+    """What one attempt did so far, as the token account and the Episode want it."""
+
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    support: dict[str, Any] = field(default_factory=dict)
+    steps: int = 0
+    api_calls: int = 0
+
+
+def attempt_cell(bench: Bench, cell: Cell, attempt: int) -> Episode:
+    """Runs one attempt at a cell to its end and commits it. Never raises for what went wrong inside the episode: the
+    failure is named in the Episode and in the ledger."""
+    log = partial(bench.ledger.append, cell=cell, attempt=attempt)
+    log("start", {"cell": cell.model_dump(mode="json"), "attempt": attempt})
+    began = time.monotonic()
+    tally = _Tally()
+    outcome: Outcome
+    success: bool | None = None
+    milestone: float | None = None
+    try:
+        ending, success, milestone = _play(bench, cell, log, tally)
+        outcome = "valid" if ending == "done" else "invalid-agent"
+    except AgentError as error:
+        ending, outcome = type(error).__name__, "invalid-agent"
+        log("note", {"error": f"{type(error).__name__}: {error}"})
+    except InfraError as error:
+        ending, outcome = type(error).__name__, "invalid-infra"
+        log("note", {"error": f"{type(error).__name__}: {error}"})
+    episode = Episode(
+        cell=cell,
+        attempt=attempt,
+        outcome=outcome,
+        ending=ending,
+        success=success if outcome == "valid" else None,
+        milestone=milestone,
+        steps=tally.steps,
+        api_calls=tally.api_calls,
+        tokens=account(tally.calls, tally.support),
+        seconds=time.monotonic() - began,
+    )
+    log("episode", episode.model_dump(mode="json"))
+    bench.ledger.commit()
+    return episode
+
+
+def _play(bench: Bench, cell: Cell, log: Any, tally: _Tally) -> tuple[str, bool, float]:
+    """The episode proper: (ending, success, milestone progress)."""
+    study = bench.plan.study
+    target = bench.targets[cell.target]
+    with bench.environment(target.task.env) as plain:
+        first, _ = plain.reset(options={"seal": target.seal})
+        support = make_support(bench, cell, first)
+        tally.support = support.model_dump(mode="json")
+        log("support", tally.support)
+        env: Environment = SkillEnvironment(plain, support.skills) if support.skills else plain
+
+        def on_call(row: dict[str, Any]) -> None:
+            tally.calls.append(row)
+            log("call", row)
+
+        def on_step(index: int, step: Step) -> None:
+            tally.steps += 1
+            tally.api_calls += len(step.calls)
+            log("step", {"index": index, **step.model_dump(mode="json")})
+
+        actor = Actor(
+            model=bench.models.actor.model,
+            model_name=bench.models.actor.name,
+            decoding=study.decoding.model_copy(update={"seed": cell.seed}),
+            goal=target.task.goal,
+            tools=plain.tools(),
+            support=support,
+            protocol=study.model.protocol,
+            placement=study.model.placement,
+            grounded=study.model.grounded,
+            on_call=on_call,
+        )
+        ending = run_loop(env, actor, first, study.budget, on_step)
+        verdict = plain.verify()
+        log("verdict", verdict.model_dump(mode="json"))
+        return ending, verdict.success, verdict.progress
+
+
+def make_support(bench: Bench, cell: Cell, first_observation: str) -> Support:
+    """What the cell's condition delivers, from the one selected record, the goal and the first observation."""
+    study = bench.plan.study
+    selection = bench.selections[cell.target]
+    record = bench.bank.record(selection.chosen) if selection.chosen else None
+    writer = bench.models.writer
+    ask = SupportAsk(
+        record=record,
+        summary=bench.bank.summary(record.id) if record else "",
+        skills=bench.bank.skills(record.id) if record else (),
+        goal=bench.targets[cell.target].task.goal,
+        first_observation=first_observation,
+        writer=writer.model,
+        writer_name=writer.name,
+        decoding=study.decoding.model_copy(update={"temperature": 0.0, "top_p": 1.0, "max_tokens": 1024, "seed": 0}),
+        cap_tokens=note_cap(writer.model, writer.name, record) if record else 0,
+    )
+    return get_condition(cell.condition).support(ask)

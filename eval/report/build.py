@@ -1,0 +1,173 @@
+"""Ledger → Report: every number computed anew."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from rebind.eval import contrasts as contrast
+from rebind.eval import metrics
+from rebind.eval.frames import Run, load_run
+from rebind.eval.ledger.manifest import read_manifest
+from rebind.eval.metrics import Dimension, Summary, groups_of, mean, scored
+from rebind.eval.report import format as fmt
+from rebind.eval.report import tables
+from rebind.eval.report.cases import cases
+from rebind.eval.report.drill import drill
+from rebind.eval.report.model import Entry, Provenance, Report, Study, Table
+
+_PACKAGES = ("rebind", "numpy", "pandas", "scipy", "statsmodels", "pydantic")
+_MOST_NOTES = 8
+"""Disagreeing rows named one by one."""
+
+
+def build(folder: Path | str) -> Report:
+    """The report of a run folder, finished or not.
+
+    Raises:
+        LedgerError: the folder holds no ledger, or one that cannot be read.
+    """
+    return report_of(load_run(folder))
+
+
+def report_of(run: Run) -> Report:
+    """The report of a run that is already loaded."""
+    study = _study(run)
+    conditions, pairs = study.conditions, contrast.pairs_of(study.conditions)
+    summaries = metrics.summaries(run.episodes, conditions)
+    found = contrast.contrasts(run.episodes, pairs)
+    retained = contrast.retained_utility(run.episodes, conditions)
+    interactions = contrast.interactions(run.episodes, pairs)
+    passes = {c: tuple(p) for c, p in metrics.passes(run.episodes, conditions, len(study.seeds)).items()}
+    staleness = metrics.staleness(run.episodes, conditions)
+    retrieval = metrics.retrieval(run.targets)
+    endings = metrics.endings(run.episodes, conditions, study.targets * len(study.seeds))
+    made = cases(run, conditions)
+    usages = [t.ranker_usage for t in run.target_rows.values() if t.ranker_usage]
+    return Report(
+        study=study,
+        notes=_notes(run, study),
+        summaries=tuple(summaries),
+        contrasts=tuple(found),
+        retained=tuple(retained),
+        interactions=tuple(interactions),
+        passes=passes,
+        staleness=tuple(staleness),
+        retrieval=retrieval,
+        endings=tuple(endings),
+        cases=tuple(made),
+        tables=(
+            *_main_tables(run, study, summaries, found),
+            tables.retained_utility(retained),
+            tables.interactions(interactions),
+            tables.pass_hat(passes),
+            tables.staleness(staleness, conditions),
+            tables.retrieval(retrieval),
+            tables.ranking(usages),
+            tables.endings(endings, conditions),
+        ),
+        provenance=_provenance(run),
+        drill=drill(run, conditions, made),
+    )
+
+
+def _main_tables(
+    run: Run, study: Study, summaries: Sequence[Summary], found: Sequence[contrast.Contrast]
+) -> list[Table]:
+    means = {(s.condition, s.scope, s.treatment): s for s in summaries}
+    conditions = study.conditions
+    made = [tables.end_to_end(means, conditions, study.environments, t) for t in metrics.TREATMENTS]
+    made += [tables.averages(means, conditions), *(tables.effects(found, m) for m in metrics.METRICS)]
+    dimensions: tuple[Dimension, ...] = ("level", "length_group", "environment")
+    for dimension in dimensions[: 3 if len(study.environments) > 1 else 2]:
+        if contrast.NO_MEMORY in conditions:
+            made.append(tables.utility(found, _base(run, dimension), conditions, dimension))
+    return [*made, tables.token_components(means, conditions)]
+
+
+def _base(run: Run, dimension: Dimension) -> dict[str, Entry]:
+    """No Memory's own success in each group."""
+    rows = scored(run.episodes, "excluded")
+    rows = rows[rows["condition"] == contrast.NO_MEMORY]
+    return {g: fmt.percent(mean(rows[rows[dimension] == g], "success")) for g in groups_of(run.episodes, dimension)}
+
+
+def _study(run: Run) -> Study:
+    plan: Any = run.plan
+    model = plan["model"]
+    seen = run.attempts["outcome"].isna().sum()
+    return Study(
+        name=plan["name"],
+        simulated=plan["simulated"],
+        model=model["actor"],
+        writer=model.get("writer"),
+        ranker=model.get("ranker"),
+        environments=tuple(sorted(run.targets["environment"].unique())) if len(run.targets) else (),
+        conditions=tuple(plan["conditions"]),
+        seeds=tuple(plan["seeds"]),
+        placement=plan["placement"],
+        decoding=plan["decoding"],
+        budget=plan["budget"],
+        targets=len(plan["targets"]),
+        sources=run.targets["source"].nunique() if len(run.targets) else 0,
+        cells_planned=plan["cells"],
+        cells_ended=len(run.episodes),
+        attempts=len(run.attempts),
+        abandoned=int(seen),
+    )
+
+
+def _notes(run: Run, study: Study) -> tuple[str, ...]:
+    notes = []
+    missing = study.cells_planned - study.cells_ended
+    if missing > 0:
+        notes.append(
+            f"The run is not finished: {missing:,} of {study.cells_planned:,} cells have not ended. They are in no "
+            "number below."
+        )
+    invalid = int((run.episodes["outcome"] != "valid").sum())
+    if invalid:
+        share = 100 * invalid / study.cells_ended
+        notes.append(
+            f"{invalid:,} of {study.cells_ended:,} cells ({share:.1f} %) ended invalid; every contrast is shown with "
+            "them excluded and with them counted as failures."
+        )
+    unknown = int(run.episodes["online"].isna().sum())
+    if unknown:
+        notes.append(f"{unknown:,} cells lack a token count that the provider did not report: missing, never 0.")
+    dropped = int(run.episodes["once_dropped"].fillna(False).sum())
+    if dropped:
+        notes.append(
+            f"In {dropped:,} cells the prompt shrank between two calls: “counted once” is a lower bound there."
+        )
+    if found := run.discrepancies:
+        named = "; ".join(found[:_MOST_NOTES])
+        notes.append(f"{len(found):,} statements of episode rows disagree with their own events: {named}")
+    return tuple(notes)
+
+
+def _provenance(run: Run) -> Provenance:
+    manifest = read_manifest(run.folder)
+    chain = run.chain
+    versions = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        versions[name] = metadata.version(name)
+    return Provenance(
+        ledger=run.folder.resolve().name,
+        lock_digest=str(run.plan["lock"]),
+        events=chain.events,
+        last_hash=chain.last_hash,
+        began=_utc(chain.began),
+        ended=_utc(chain.ended),
+        merkle_root=manifest.merkle_root if manifest else None,
+        manifest_matches=(manifest.last_hash, manifest.events) == (chain.last_hash, chain.events) if manifest else None,
+        versions=versions,
+    )
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,193 @@
+"""The report as a value: every number of it, and the tables as they will be printed."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue
+
+from rebind.eval.contrasts import Contrast, Interaction, Retained
+from rebind.eval.metrics import Ended, Retrieval, Staleness, Summary
+from rebind.eval.stats import Passed
+from rebind.types import Frozen
+
+Scalar = float | int | str | None
+
+
+class Entry(Frozen):
+    """One cell of a table."""
+
+    text: str
+    """As printed; "–" where there is nothing to print."""
+    value: Scalar = None
+    """Unrounded; None for nothing."""
+    n: int | None = None
+    """The denominator, in the unit the table's caption names."""
+
+
+class Column(Frozen):
+    key: str
+    label: str
+    group: str = ""
+    """Heading above neighbouring columns that share it."""
+    numeric: bool = True
+
+
+class Table(Frozen):
+    id: str
+    title: str
+    caption: str
+    """What n is, and how the numbers are made."""
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    """The first entry of a row is its heading."""
+
+
+class Study(Frozen):
+    """What was run."""
+
+    name: str
+    simulated: bool
+    model: str
+    writer: str | None
+    """None where it is the actor's model, or nothing was written."""
+    ranker: str | None
+    environments: tuple[str, ...]
+    conditions: tuple[str, ...]
+    seeds: tuple[int, ...]
+    placement: str
+    decoding: dict[str, JsonValue]
+    budget: dict[str, JsonValue]
+    targets: int
+    sources: int
+    """Source trajectories: the clusters of every interval and test."""
+    cells_planned: int
+    cells_ended: int
+    attempts: int
+    abandoned: int
+    """Attempts begun and never ended."""
+
+
+class Provenance(Frozen):
+    """What the numbers were computed from, and with what."""
+
+    ledger: str
+    """Name of the run folder."""
+    lock_digest: str
+    events: int
+    last_hash: str
+    began: str
+    """UTC, ISO 8601."""
+    ended: str
+    merkle_root: str | None
+    """None while the run has no manifest."""
+    manifest_matches: bool | None
+    """Whether the manifest names the ledger's last event; None without a manifest."""
+    versions: dict[str, str]
+
+
+class CaseElement(Frozen):
+    """One row of a case study (QCR, Table A14)."""
+
+    label: str
+    lines: tuple[str, ...]
+    code: tuple[str, ...] = ()
+    """Actions, shown as code after the lines."""
+
+
+class Case(Frozen):
+    target: str
+    level: str
+    family: str
+    seed: int
+    direct: str
+    """The condition in the role of Full Trajectory."""
+    bound: str
+    """The condition in the role of QCR."""
+    picked: str
+    """Why this target was picked."""
+    elements: tuple[CaseElement, ...]
+
+
+class DrillStep(Frozen):
+    action: str
+    observation: str
+    error: str | None
+    statuses: tuple[int, ...]
+    stale: tuple[str, ...]
+    """Source values used in it, with their binding."""
+
+
+class DrillRun(Frozen):
+    """One episode, for reading."""
+
+    condition: str
+    outcome: Literal["success", "failure", "invalid-agent", "invalid-infra"]
+    ending: str
+    milestone: str
+    online: str
+    support: str
+    support_title: str
+    flags: tuple[str, ...]
+    failures: tuple[str, ...]
+    steps: tuple[DrillStep, ...]
+
+
+class DrillTarget(Frozen):
+    """The episodes of one target and seed, side by side."""
+
+    target: str
+    goal: str
+    family: str
+    level: str
+    seed: int
+    changed: tuple[str, ...]
+    runs: tuple[DrillRun, ...]
+
+
+class Drill(Frozen):
+    """The drill-down: some or all target × seed groups, by a stated rule."""
+
+    targets: tuple[DrillTarget, ...] = ()
+    groups: int = 0
+    """Target × seed groups in the run."""
+    rule: str = ""
+
+
+class Report(Frozen):
+    """Everything `rebind report` says, recomputed from the ledger."""
+
+    study: Study
+    notes: tuple[str, ...]
+    """What a reader must know before believing a number: unfinished cells, disagreeing rows, missing usage."""
+    summaries: tuple[Summary, ...]
+    contrasts: tuple[Contrast, ...]
+    retained: tuple[Retained, ...]
+    interactions: tuple[Interaction, ...]
+    passes: dict[str, tuple[Passed, ...]]
+    staleness: tuple[Staleness, ...]
+    retrieval: Retrieval
+    endings: tuple[Ended, ...]
+    cases: tuple[Case, ...]
+    tables: tuple[Table, ...]
+    provenance: Provenance
+    drill: Drill = Field(default=Drill(), exclude=True)
+    """For the HTML page only."""
+
+    def table(self, name: str) -> Table:
+        """A table by its id; raises KeyError."""
+        for table in self.tables:
+            if table.id == name:
+                return table
+        raise KeyError(name)
+
+    def summary(self, condition: str, scope: str = "micro", treatment: str = "excluded") -> Summary:
+        """The means of a condition; raises KeyError."""
+        for s in self.summaries:
+            if (s.condition, s.scope, s.treatment) == (condition, scope, treatment):
+                return s
+        raise KeyError((condition, scope, treatment))
+
+    def select(self, **wanted: Any) -> list[Contrast]:
+        """The contrasts whose fields have the wanted values, e.g. `metric="success", dimension="all"`."""
+        return [c for c in self.contrasts if all(getattr(c, k) == v for k, v in wanted.items())]

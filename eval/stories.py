@@ -1,0 +1,104 @@
+"""What an episode did, cut to what a page can show: steps, support, verdict. Credentials are masked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rebind.eval.rebinding import Evidence, Use, Watch
+from rebind.types import ReuseNote, Verdict
+
+ACTION_CHARACTERS = 500
+OBSERVATION_CHARACTERS = 240
+SUPPORT_CHARACTERS = 4_000
+MASK = "•••"
+_SECRET = re.compile(
+    r"""((?:access_?|auth_?|api_?)?(?:token|password|passwd|secret|key)|authorization)(["']?\s*[:=]\s*)(["'])[^"']*\3""",
+    re.IGNORECASE,
+)
+
+
+class StepView(NamedTuple):
+    """One step as the page shows it."""
+
+    action: str
+    observation: str
+    error: str | None
+    statuses: tuple[int, ...]
+    """Of its API calls, in order."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """One final attempt, for reading."""
+
+    steps: tuple[StepView, ...]
+    support: str
+    note: ReuseNote | None
+    flags: tuple[str, ...]
+    verdict: Verdict | None
+    stale: tuple[Use, ...]
+    bound_steps: tuple[int, ...]
+    """Steps that first used a changed target value."""
+    evidence: tuple[Evidence, ...]
+
+
+def masked(text: str) -> str:
+    """A text with the values of credential-like keys replaced."""
+    return _SECRET.sub(rf"\1\2\3{MASK}\3", text)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters, with a mark where something was left out."""
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+def step_view(data: Mapping[str, Any]) -> StepView:
+    """A dumped `Step`, cut to size."""
+    return StepView(
+        action=cut(masked(action_text(data["action"])), ACTION_CHARACTERS),
+        observation=cut(masked(data["observation"][: 2 * OBSERVATION_CHARACTERS]), OBSERVATION_CHARACTERS),
+        error=data.get("error"),
+        statuses=tuple(call["status"] for call in data["calls"]),
+    )
+
+
+def action_text(action: Mapping[str, Any] | None) -> str:
+    """An action as one would write it: `tool(name="value")`, or its code."""
+    if action is None:
+        return "(no action could be read from the answer)"
+    if "code" in action:
+        return str(action["code"])
+    args = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in action["args"].items())
+    return f"{action['tool']}({args})"
+
+
+def story(support: Mapping[str, Any], steps: Sequence[StepView], verdict: Verdict | None, watch: Watch) -> Story:
+    """One attempt for reading: its dumped `Support`, steps, verdict and what its watch noticed."""
+    note = support.get("note")
+    return Story(
+        steps=tuple(steps),
+        support=cut(masked(support.get("text", "")), SUPPORT_CHARACTERS),
+        note=ReuseNote.model_validate(note) if note else None,
+        flags=tuple(support.get("flags", ())),
+        verdict=verdict,
+        stale=tuple(watch.stale),
+        bound_steps=tuple(sorted(set(watch.bound.values()))),
+        evidence=tuple(watch.found.values()),
+    )
+
+
+def failure_kinds(story: Story) -> tuple[str, ...]:
+    """Why an episode was no success, in categories that give no evaluator detail away."""
+    verdict = story.verdict
+    if verdict is None or verdict.success:
+        return ()
+    kinds = (
+        ("a stale value was used", bool(story.stale)),
+        ("records changed that should not have", bool(verdict.collateral)),
+        ("an effect or answer is missing or wrong", bool(verdict.failures)),
+    )
+    return tuple(name for name, holds in kinds if holds)

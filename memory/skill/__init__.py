@@ -1,0 +1,1 @@
+"""A verified trajectory as a callable procedure with typed slots."""

@@ -1,0 +1,17 @@
+"""Which tools only read, judged by their names; whatever is not known to read is taken to write."""
+
+from __future__ import annotations
+
+_READING = frozenset({
+    "search", "list", "show", "read", "get", "find", "fetch", "query", "lookup", "view", "check", "describe", "count",
+    "login", "profile", "messages", "transactions", "cart", "orders", "wishlist", "reviews", "free",
+})  # fmt: skip
+
+
+def only_reads(tool: str) -> bool:
+    """Whether a tool called `app_verb…` reads and changes nothing, by the first word of its verb."""
+    words = tool.split("_")
+    verb = words[1:] or words
+    if verb[0] == "docs":  # api_docs_show: the app's own name has two words
+        verb = verb[1:] or verb
+    return verb[0] in _READING

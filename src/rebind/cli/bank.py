@@ -1,0 +1,119 @@
+"""`rebind bank`: collect rollouts, freeze them, check and look at a bank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
+
+app = typer.Typer(help="Collect verified rollouts and freeze them into a bank.", no_args_is_help=True)
+
+
+@app.command()
+def build(
+    out: Path = typer.Option(..., "--out", help="Folder for the rollouts; a stopped build resumes there."),
+    env: str = typer.Option("apps", "--env", help="Environment, as `rebind envs list` names it."),
+    seeds: int = typer.Option(8, "--seeds", min=1, help="Source tasks per family: seeds 0 to N-1."),
+    family: list[str] = typer.Option([], "--family", help="Only this family; may be given several times."),
+    model: str = typer.Option("oracle", "--model", help="Who acts: `oracle` (with seeded detours), or a model by name."),
+    detours: float = typer.Option(0.15, "--detours", min=0.0, max=1.0, help="Oracle only: chance of a detour at a call."),
+    difficulty: Literal["all", "intermediate"] = typer.Option(
+        "all", "--difficulty", help="`intermediate` drops families that a no-memory baseline always or never solves."
+    ),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Collect rollouts of source tasks and keep those the verifier accepts."""
+    from rebind.banks.build import build as build_rollouts
+    from rebind.banks.rollers import oracle_roller
+    from rebind.envs import world
+    from rebind.eval.rollouts import model_roller
+
+    chosen = world(env)
+    with model_roller(model) as by_model, progress("rollouts") as bar:
+        built = build_rollouts(
+            chosen,
+            out,
+            by_model or oracle_roller(chosen, detours),
+            seeds=range(seeds),
+            families=family,
+            difficulty=difficulty,
+            progress=bar,
+        )
+    result = {"out": str(out), "rollouts": built.rollouts, "accepted": built.accepted, "families": len(built.families)}
+    if as_json:
+        emit({**result, "kept": list(built.families), "dropped": built.dropped})
+        return
+    facts("Rollouts", result)
+    if built.dropped:
+        table("Dropped families", ("family", "why"), list(built.dropped.items()))
+
+
+@app.command()
+def freeze(
+    builds: list[Path] = typer.Argument(..., help="Folders made by `rebind bank build`; their rollouts are pooled."),
+    out: Path = typer.Option(..., "--out", help="Folder of the new bank; must not exist."),
+    encoder: str = typer.Option("all-minilm-l6-v2", "--encoder", help="Encoder of the index: all-minilm-l6-v2, bge-m3."),
+    summaries: str | None = typer.Option(None, "--summaries", help="Model that writes the generic summaries; none without."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Write a frozen, content-addressed, read-only bank."""
+    from rebind.banks.freeze import freeze as freeze_bank
+    from rebind.banks.summaries import Writer
+    from rebind.envs import names, world
+    from rebind.eval.models import open_model
+
+    with open_model(summaries) as writer, progress("freeze") as bar:
+        frozen = freeze_bank(
+            builds,
+            out,
+            [world(n) for n in names()],
+            encoder_name=encoder,
+            writer=Writer(writer.model, writer.name) if writer else None,
+            progress=bar,
+        )
+    result = {"bank": str(frozen.path), "digest": frozen.digest, **frozen.counts}
+    emit(result) if as_json else facts("Frozen bank", result)
+
+
+@app.command()
+def verify(bank: Path = typer.Argument(..., help="Bank folder."), as_json: bool = JSON_OPTION) -> None:
+    """Check every file of a bank against its manifest; exit code 1 names the first that differs."""
+    from rebind.banks.store import verify as verify_bank
+
+    differs = verify_bank(bank)
+    if as_json:
+        emit({"bank": str(bank), "ok": differs is None, "differs": differs})
+    else:
+        typer.echo(f"{bank}: every file is as it was frozen" if differs is None else f"{bank}: {differs} differs")
+    if differs is not None:
+        raise typer.Exit(1)
+
+
+@app.command()
+def show(
+    bank: Path = typer.Argument(..., help="Bank folder, or `shipped:NAME`."),
+    record: str | None = typer.Option(None, "--record", help="Show this record whole, by the start of its id."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """List a bank's records, or show one whole."""
+    from rebind.banks.shipped import locate
+    from rebind.banks.store import Bank
+    from rebind.memory.render import render
+
+    opened = Bank.open(locate(bank))
+    if record is None:
+        rows = [(r.id, r.effective_actions, len(opened.skills(r.id)), r.instruction) for r in opened.records.values()]
+        if as_json:
+            emit({"manifest": dict(opened.manifest), "records": [r.id for r in opened.records.values()]})
+        else:
+            table(f"{bank}: {len(rows)} records", ("record", "actions", "skills", "instruction"), rows)
+        return
+    one = opened.find(record)
+    if as_json:
+        emit({"id": one.id, **one.model_dump(mode="json"), "summary": opened.summary(one.id)})
+    else:
+        typer.echo(render(one))
+        typer.echo(f"\nSummary: {opened.summary(one.id) or '–'}")

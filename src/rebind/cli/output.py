@@ -1,0 +1,94 @@
+"""How commands speak: JSON on standard output when asked, tables and progress on the terminal otherwise."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+JSON_OPTION = typer.Option(False, "--json", help="Print the data as JSON on standard output.")
+
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how many are done, and how many there are."""
+
+
+def console() -> Console:
+    """Where people read: standard error, so that standard output stays clean for data."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def emit(value: Any) -> None:
+    """Prints a value as JSON on standard output."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Progress]:
+    """A progress bar with elapsed and remaining time on standard error; plain lines where that is no terminal."""
+    screen = console()
+    if not screen.is_terminal:
+        yield _plain(screen, title)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[word]}"),
+    )
+    with Bar(*columns, console=screen) as bar:
+        task = bar.add_task(title, total=None, word="")
+        yield lambda word, done, total: bar.update(task, completed=done, total=total, word=word)
+
+
+def _plain(screen: Console, title: str) -> Progress:
+    """About twenty lines over the whole, for logs."""
+    began, last = time.monotonic(), -1
+
+    def advance(word: str, done: int, total: int) -> None:
+        nonlocal last
+        twentieth = done * 20 // max(total, 1)
+        if twentieth == last:
+            return
+        last = twentieth
+        elapsed = time.monotonic() - began
+        left = f", about {elapsed / done * (total - done):.0f} s left" if 0 < done < total else ""
+        screen.print(f"{title}: {done}/{total} after {elapsed:.0f} s{left}  {word}".rstrip(), markup=False)
+
+    return advance
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table on standard output."""
+    from rich.console import Console
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
+    for n, name in enumerate(columns):
+        made.add_column(name, justify="left" if n == 0 else "right", overflow="fold")
+    for row in rows:
+        made.add_row(*("–" if value is None else str(value) for value in row))
+    Console(highlight=False).print(made)
+
+
+def facts(title: str, values: Mapping[str, Any]) -> None:
+    """Names and values, one a line, on standard output."""
+    width = max((len(k) for k in values), default=0)
+    typer.echo(title)
+    for key, value in values.items():
+        typer.echo(f"  {key:<{width}}  {'–' if value is None else value}")

@@ -1,0 +1,67 @@
+"""`rebind study`: plan and run a study file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
+
+app = typer.Typer(help="Plan and run a study.", no_args_is_help=True)
+STUDY = typer.Argument(..., help="Study file (TOML).")
+
+
+@app.command()
+def plan(study: Path = STUDY, as_json: bool = JSON_OPTION) -> None:
+    """Print the cells and an estimate of calls, tokens and cost, before anything is spent."""
+    from rebind.banks.store import Bank
+    from rebind.eval.plan import estimate, make_plan
+    from rebind.eval.study import load_study
+
+    made = make_plan(load_study(study))
+    expected = estimate(made, Bank.open(made.study.bank.path))
+    if as_json:
+        emit({"study": made.study.name, "cells": [c.id for c in made.cells], "estimate": asdict(expected)})
+        return
+    levels: dict[str, int] = {}
+    for target in made.targets:
+        levels[str(target.seal.level)] = levels.get(str(target.seal.level), 0) + 1
+    facts(
+        f"Study {made.study.name}",
+        {
+            "targets": len(made.targets),
+            "conditions": ", ".join(made.study.conditions),
+            "seeds": ", ".join(map(str, made.study.seeds)),
+            "actor": made.study.model.actor,
+            **asdict(expected),
+        },
+    )
+    table("Targets by shift level", ("level", "targets"), list(levels.items()))
+
+
+@app.command()
+def run(
+    study: Path = STUDY,
+    out: Path | None = typer.Option(None, "--out", help="Run folder; runs/NAME by default. An interrupted run resumes."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Run a study to its end, or resume it; then print its report's location."""
+    from rebind.eval.study import load_study
+
+    loaded = load_study(study)
+    summary = execute(loaded, out or Path("runs") / loaded.name)
+    emit(summary) if as_json else facts(f"Run {loaded.name}", summary)
+
+
+def execute(study: Any, folder: Path) -> dict[str, Any]:
+    """Runs a study with a progress bar; what happened, as data."""
+    from rebind.eval.plan import make_plan
+    from rebind.eval.runner import run_study
+
+    made = make_plan(study)
+    with progress(study.name) as bar:
+        summary = run_study(made, folder, bar)
+    return {"run": str(folder), "cells": summary.cells, "resumed": summary.resumed, "outcomes": summary.outcomes}

@@ -1,0 +1,96 @@
+"""`rebind targets`: build, check and look at binding-shift targets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
+from rebind.errors import UserError
+
+app = typer.Typer(help="Build target tasks whose bindings shift from their source's.", no_args_is_help=True)
+
+
+@app.command()
+def build(
+    out: Path = typer.Option(..., "--out", help="Folder of the new targets."),
+    bank: Path | None = typer.Option(None, "--bank", help="Frozen bank to make targets from."),
+    env: str | None = typer.Option(None, "--env", help="With --paper-scale: the environment to build a bank of, too."),
+    paper_scale: bool = typer.Option(
+        False, "--paper-scale", help="Build the bank as well, at the paper's size (apps: 194 records, 745 targets or more)."
+    ),
+    workers: int = typer.Option(2, "--workers", min=1, help="Processes."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Make up to four targets a record, one a shift level, and keep those that pass every check."""
+    from rebind.banks.paper import build_paper_scale
+    from rebind.banks.shift import build_targets
+
+    if paper_scale == (bank is not None) or paper_scale != (env is not None):
+        raise UserError("give either --bank BANK, or --paper-scale with --env NAME")
+    with progress("targets") as bar:
+        if env is not None:
+            built = build_paper_scale(env, out, workers=workers, progress=bar)
+        else:
+            assert bank is not None
+            built = build_targets(bank, out, workers=workers, progress=bar)
+    result = {**asdict(built), "path": str(built.path)}
+    if as_json:
+        emit(result)
+        return
+    facts("Targets", {k: v for k, v in result.items() if not isinstance(v, dict)})
+    table("By shift level", ("level", "targets"), list(built.by_level.items()))
+    table("Not kept", ("reason", "attempts"), list(built.rejected.items()))
+
+
+@app.command()
+def verify(
+    targets: Path = typer.Argument(..., help="Targets folder."),
+    bank: Path | None = typer.Option(None, "--bank", help="Where the bank lies now, if it was moved."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Check files and every target again in the real environment; exit code 1 if any is invalid."""
+    from rebind.banks.revalidate import verify_targets
+
+    with progress("verify") as bar:
+        found = verify_targets(targets, bank_path=bank, progress=bar)
+    emit(asdict(found)) if as_json else facts("Verification", asdict(found))
+    if found.invalid:
+        raise typer.Exit(1)
+
+
+@app.command()
+def show(
+    targets: Path = typer.Argument(..., help="Targets folder, or `shipped:NAME`."),
+    key: str | None = typer.Argument(None, help="A target, by the start of its key; without it, all are listed."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Put a target beside its source: changed bindings, old and new values."""
+    from rebind.banks.compare import side_by_side
+    from rebind.banks.shipped import locate
+    from rebind.banks.targets import TargetSet
+
+    opened = TargetSet.open(locate(targets))
+    if key is None:
+        rows = [(t.task.key[:16], t.seal.level, t.seal.family, t.task.goal) for t in opened.targets()]
+        if as_json:
+            emit([dict(zip(("key", "level", "family", "goal"), row, strict=True)) for row in rows])
+        else:
+            table(f"{targets}: {len(rows)} targets", ("key", "level", "family", "goal"), rows)
+        return
+    pair = side_by_side(opened, key)
+    if as_json:
+        emit(
+            {
+                **asdict(pair),
+                "changed": [asdict(c) for c in pair.changed],
+                "same": [b.model_dump(mode="json") for b in pair.same],
+            }
+        )
+        return
+    facts(f"{pair.family}, {pair.level}", {"source": pair.source_goal, "target": pair.target_goal, "workflow": pair.workflow})
+    rows_changed = [(c.name, c.kind, c.source, c.target) for c in pair.changed]
+    table("Changed bindings", ("binding", "kind", "source", "target"), rows_changed)
+    table("Same bindings", ("binding", "kind", "value"), [(b.name, b.kind, b.value) for b in pair.same])
