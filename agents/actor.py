@@ -88,7 +88,7 @@ class Actor:
         how, schema = self._settings, None
         if how.protocol == "json":
             found = () if how.strict_tools else tools_found(self._observations, [t.name for t in tools])
-            values = values_seen([self._goal, *self._observations]) if how.grounded else None
+            values = values_seen(self._goal, self._observations) if how.grounded else None
             schema = action_schema(tools, thought=how.thought, found=found, grounded=values)
         return Request(
             model=how.model,

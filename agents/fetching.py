@@ -95,7 +95,7 @@ def _from_hub(weights: Weights, target: Path, report: Progress) -> None:
         with httpx.stream("GET", weights.hub, headers=headers, timeout=timeout, follow_redirects=True) as response:
             response.raise_for_status()
             resumed = response.status_code == httpx.codes.PARTIAL_CONTENT
-            _save(response.iter_bytes(_CHUNK), partial, have if resumed else 0, weights.size, report)
+            _save(response.iter_bytes(), partial, have if resumed else 0, weights.size, report)
     except httpx.HTTPError as error:
         raise _Unavailable(f"the model hub did not deliver it ({type(error).__name__}: {error})") from None
     _accept(weights, partial, target, f"what {weights.hub} delivered")

@@ -17,12 +17,18 @@ from rebind.agents.limiter import Limiter
 from rebind.agents.provider import price, supports_tools, unsupported
 from rebind.agents.wire import Outcome, attempt
 from rebind.canon import digest
-from rebind.errors import ContextOverflow, ModelError, ProviderError
+from rebind.errors import ContextOverflow, ModelError, ProviderError, ProviderRefused
 from rebind.types import Attempt, Completion, Request
 
 __all__ = ["LLM", "price", "supports_tools"]
 
 SIMULATED = "simulated/"
+_ADVICE = {
+    401: "set the key that litellm reads for this provider",
+    403: "this key may not use this model",
+    404: "check the model's name as litellm writes it, and api_base",
+}
+"""What to do about a refusal that no other request would escape, by HTTP status."""
 _EMPTY_TRIES = 3
 """Attempts after which an empty answer is taken as the model's own."""
 _LONGEST_WAIT = 300.0
@@ -69,7 +75,8 @@ class LLM:
         """Answers a request, from the cache where it was answered before.
 
         Raises:
-            ProviderError: refused (bad key, unknown model, bad request), or not answered after all attempts.
+            ProviderRefused: the provider knows no such key, model or address.
+            ProviderError: the request was refused, or not answered after all attempts.
             ContextOverflow: the prompt does not fit into the model's context window.
             ModelError: a model name that leads nowhere, or a local model that cannot be had.
         """
@@ -130,7 +137,8 @@ class LLM:
                 said = f"the prompt outgrew the context of {request.model}: {outcome.attempt.error}"
                 raise ContextOverflow(said, tuple(made))
             case "refused":
-                raise ProviderError(_refusal(request.model, outcome.attempt), tuple(made))
+                kind = ProviderRefused if outcome.attempt.status in _ADVICE else ProviderError
+                raise kind(_refusal(request.model, outcome.attempt), tuple(made))
             case "retry":
                 raise _Again(outcome)
             case "empty" if sum(a.error == outcome.attempt.error for a in made) < _EMPTY_TRIES:
@@ -157,9 +165,5 @@ class LLM:
 
 def _refusal(model: str, row: Attempt) -> str:
     """Why a provider would not answer, and what to do."""
-    advice = {
-        401: "set the key that litellm reads for this provider",
-        403: "this key may not use this model",
-        404: "check the model's name as litellm writes it, and api_base",
-    }.get(row.status or 0, "the request itself is not accepted")
+    advice = _ADVICE.get(row.status or 0, "the request itself is not accepted")
     return f"{model} refused the request ({row.status or 'no response'}): {advice}; it said: {row.error}"

@@ -111,6 +111,11 @@ class LocalServer:
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-_LOG_TAIL:])
 
     @property
+    def pid(self) -> int | None:
+        """The child's process id; None before the start."""
+        return self._child.pid if self._child else None
+
+    @property
     def endpoint(self) -> Endpoint:
         """Where and how requests to it are sent. Raises `InfraError` where it does not run."""
         if self._child is None or self._child.poll() is not None:

@@ -11,7 +11,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+from rfc8785 import CanonicalizationError
+
 from rebind.agents.settings import Protocol
+from rebind.canon import canonical
 from rebind.errors import did_you_mean
 from rebind.types import Action, Code, Completion, Frozen, ToolCall
 
@@ -57,7 +61,7 @@ def parse(completion: Completion, protocol: Protocol, only: Iterable[str] | None
 def _native(call: Mapping[str, Any]) -> ToolCall:
     """An OpenAI tool call."""
     function = call["function"]
-    return ToolCall(tool=function["name"], args=_arguments(function.get("arguments") or {}))
+    return _call(function["name"], function.get("arguments"))
 
 
 def _from_json(completion: Completion) -> tuple[str, Action]:
@@ -67,8 +71,7 @@ def _from_json(completion: Completion) -> tuple[str, Action]:
     name, args = (next((value[k] for k in _SPELLINGS[part] if k in value), None) for part in ("tool", "args"))
     if not isinstance(name, str):
         raise _NoAction('the JSON object has no "tool" that names one.')
-    call = ToolCall(tool=name, args=_arguments({} if args is None else args))
-    return thought if isinstance(thought, str) else "", call
+    return thought if isinstance(thought, str) else "", _call(name, args)
 
 
 def _first_object(completion: Completion) -> dict[str, Any]:
@@ -87,16 +90,22 @@ def _first_object(completion: Completion) -> dict[str, Any]:
     raise _NoAction("it holds no valid JSON object." if "{" in text else "it holds no JSON object.")
 
 
-def _arguments(value: object) -> dict[str, Any]:
-    """Arguments as an object; native calls carry them as JSON text."""
-    if isinstance(value, str):
+def _call(name: str, args: object) -> ToolCall:
+    """A call, its arguments given as an object, as JSON text (native calls) or not at all. What no ledger could hold is
+    no call: NaN, integers beyond 2**53, halves of surrogate pairs, hundreds of levels."""
+    if isinstance(args, str):
         try:
-            value = json.loads(value)
-        except ValueError:
+            args = json.loads(args or "{}")
+        except (ValueError, RecursionError):
             raise _NoAction("its arguments are not valid JSON.") from None
-    if not isinstance(value, dict):
+    if args is not None and not isinstance(args, dict):
         raise _NoAction("its arguments are not a JSON object.")
-    return value
+    try:
+        call = ToolCall(tool=name, args=args or {})
+        canonical(call.model_dump(mode="json"))
+    except (ValidationError, CanonicalizationError, UnicodeError, RecursionError):
+        raise _NoAction("its arguments hold what JSON cannot: NaN, a huge number, half a character.") from None
+    return call
 
 
 def _check_name(name: str, only: set[str]) -> None:

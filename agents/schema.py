@@ -14,17 +14,12 @@ from rebind.types import ToolSpec
 Schema = dict[str, JsonValue]
 
 _THOUGHT: Schema = {"type": "string", "maxLength": 200}
-_MOST_SEEN = 200
-"""Values or names kept, the latest first: each is a branch of the grammar."""
+_MOST_SEEN = 500
+"""Values or names kept: each is a branch of the grammar."""
 _LONGEST_VALUE = 80
-_WORD = re.compile(
-    r"'([^'\n]{1,80})'|\"([^\"\n]{1,80})\""  # quoted
-    r"|([\w.+-]+@[\w-]+(?:\.[\w-]+)+)"  # an e-mail address
-    r"|(/[\w./-]+)"  # a path
-    r"|(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)"  # a date, a moment
-    r"|((?:[A-Z][\w'-]*)(?: [A-Z][\w'-]*)*)"  # a name of one or more capitalised words
-    r"|([\w.-]*\w)"  # any other word or number
-)
+_LONGEST_PHRASE = 4
+"""Words."""
+_EDGES = ".,;:!?()[]'\"“”‘’"
 _TOOL_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+")
 
 
@@ -80,12 +75,11 @@ def _limit(schema: Any) -> JsonValue:
     return schema
 
 
-def values_seen(texts: Iterable[str]) -> tuple[str, ...]:
-    """Values that an argument may be grounded in: leaves of JSON texts; quoted, capitalised and single words,
-    addresses, dates and numbers of all texts. The latest text's first; at most 200."""
-    latest = [value for text in reversed(list(texts)) for value in _values(text)]
-    short = (v for v in latest if 0 < len(v) <= _LONGEST_VALUE)
-    return tuple(dict.fromkeys(short))[:_MOST_SEEN]
+def values_seen(goal: str, observations: Sequence[str]) -> tuple[str, ...]:
+    """Values that an argument may be grounded in: phrases of up to four words of the goal, then the leaves of the
+    observations and the words in them, the latest first. At most 500."""
+    values = [*_phrases(goal), *(value for text in reversed(observations) for value in _values(text))]
+    return tuple(dict.fromkeys(v for v in values if 0 < len(v) <= _LONGEST_VALUE))[:_MOST_SEEN]
 
 
 def tools_found(texts: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
@@ -96,12 +90,19 @@ def tools_found(texts: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
     return tuple(n for n in names if n not in known)[-_MOST_SEEN:]
 
 
-def _values(text: str) -> Iterator[str]:
-    leaves = list(_leaves(text))
+def _values(observation: str) -> Iterator[str]:
+    leaves = list(_leaves(observation))
     yield from leaves
-    for source in leaves or [text]:
-        for match in _WORD.finditer(source):
-            yield next(group for group in match.groups() if group is not None)
+    for text in leaves or [observation]:
+        yield from (word.strip(_EDGES) for word in text.split())
+
+
+def _phrases(text: str) -> Iterator[str]:
+    """Runs of words as they stand, without the punctuation around them."""
+    words = text.split()
+    for length in range(1, _LONGEST_PHRASE + 1):
+        for start in range(len(words) - length + 1):
+            yield " ".join(words[start : start + length]).strip(_EDGES)
 
 
 def _leaves(text: str) -> Iterator[str]:

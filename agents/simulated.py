@@ -19,8 +19,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from rebind.agents.endpoint import Endpoint
+from rebind.agents.parse import parse
 from rebind.canon import digest
-from rebind.types import Frozen
+from rebind.types import Completion, Frozen, ToolCall
 
 PREFIX = "simulated/"
 TASK_MARK = "Task: "
@@ -28,6 +29,8 @@ TASK_MARK = "Task: "
 
 Fault = Literal["429", "500", "503", "timeout", "cut", "empty-json", "no-choices", "no-usage"]
 _STATUS_FAULTS: dict[str, int] = {"429": 429, "500": 500, "503": 503}
+_POLL = 0.02
+"""Seconds within which `close` is noticed."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -101,7 +104,7 @@ class SimulatedModel:
         )
 
     def start(self) -> SimulatedModel:
-        threading.Thread(target=self._server.serve_forever, name=self.name, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(_POLL,), name=self.name, daemon=True).start()
         return self
 
     def close(self) -> None:
@@ -162,11 +165,11 @@ def answer(script: Script, messages: list[dict[str, Any]], seed: int | None) -> 
 
 def _choice(text: str, *, native: bool) -> dict[str, Any]:
     """An answer's message and finish reason; where tools were offered, a call in JSON becomes a native one."""
-    if native and text.startswith('{"tool"'):
-        call = json.loads(text)
-        function = {"name": call["tool"], "arguments": json.dumps(call.get("args", {}))}
-        calls = [{"id": "call_" + digest(call)[:24], "type": "function", "function": function}]
-        message: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": calls}
+    parsed = parse(Completion(text=text), "json") if native else None
+    if parsed and isinstance(parsed.action, ToolCall):
+        function = {"name": parsed.action.tool, "arguments": json.dumps(parsed.action.args)}
+        calls = [{"id": "call_" + digest(function)[:24], "type": "function", "function": function}]
+        message: dict[str, Any] = {"role": "assistant", "content": parsed.thought or None, "tool_calls": calls}
         return {"message": message, "finish_reason": "tool_calls"}
     return {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
 

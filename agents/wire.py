@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +25,10 @@ T = TypeVar("T")
 _RETRIED = {408, 409, 429}
 _TOO_MANY = 429
 _SERVER_ERROR = 500
+_OVERFLOW = re.compile(
+    r"context[ _](length|window|size)|maximum model length|prompt is too long|too many (input )?tokens", re.IGNORECASE
+)
+"""In a refusal: how servers say that a prompt is too long, beyond the wordings litellm knows."""
 _PROMPT_KEYS = ("prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens", "prompt_eval_count")
 _COMPLETION_KEYS = ("completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens", "eval_count")
 """How providers spell the two counts: OpenAI, Anthropic, Gemini, Bedrock, Ollama."""
@@ -115,7 +121,7 @@ def _body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
         "num_retries": 0,
         "max_retries": 0,
         "api_base": endpoint.api_base,
-        "api_key": endpoint.api_key,
+        "api_key": endpoint.api_key or _no_key(endpoint),
     }
     for parameter in unsupported(endpoint.model):
         body.pop(parameter)
@@ -128,6 +134,11 @@ def _body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
         schema = {"name": "answer", "schema": request.schema_, "strict": False}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return {key: value for key, value in body.items() if value is not None}
+
+
+def _no_key(endpoint: Endpoint) -> str | None:
+    """A stand-in for servers of one's own that ask for no key: OpenAI's client insists on having one."""
+    return "none" if endpoint.api_base and "OPENAI_API_KEY" not in os.environ else None
 
 
 def wire_message(message: Message) -> dict[str, Any]:
@@ -188,7 +199,9 @@ def _verdict(error: Exception, status: int | None) -> Verdict:
         return "overflow"
     if isinstance(error, module.Timeout | module.APIConnectionError | TimeoutError):
         return "retry"
-    return "retry" if status is not None and (status in _RETRIED or status >= _SERVER_ERROR) else "refused"
+    if status is not None and (status in _RETRIED or status >= _SERVER_ERROR):
+        return "retry"
+    return "overflow" if _OVERFLOW.search(str(error)) else "refused"
 
 
 def _seconds(text: str | None) -> float | None:
@@ -200,11 +213,16 @@ def _seconds(text: str | None) -> float | None:
 
 def _completion(choice: Any, usage: Usage) -> Completion:
     return Completion(
-        text=choice.message.content or "",
+        text=_whole(choice.message.content or ""),
         tool_calls=tuple(c.model_dump(mode="json") for c in choice.message.tool_calls or ()),
         finish=choice.finish_reason or "stop",
         usage=usage,
     )
+
+
+def _whole(text: str) -> str:
+    """The text without halves of surrogate pairs, which JSON escapes can carry and UTF-8 files cannot."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _usage(response: Any, raw: Mapping[str, JsonValue] | None) -> tuple[Usage, dict[str, JsonValue] | None]:

@@ -38,16 +38,19 @@ class Detours:
         return self._take(choices)
 
     def after(self, call: ToolCall, history: Sequence[Call]) -> tuple[ToolCall, ...]:
-        """After a write: at most one look at what it changed, by a call that was made before."""
+        """After a write: at most one look at what it changed, or at the listing it was found in."""
         if only_reads(call.tool) or self._random.random() >= self._rate:
             return ()
-        ids = {v for k, v in call.args.items() if _ID_KEY.search(k) and isinstance(v, str)}
-        looks = [
-            ("re-check", ToolCall(tool=c.tool, args=c.args))
-            for c in history
-            if c.ok and only_reads(c.tool) and ids & {v for v in c.args.values() if isinstance(v, str)}
-        ]
-        return self._take(looks[-1:])
+        return self._take([("re-check", look) for look in (*self._shows(call), *_last_reads(call, history))])
+
+    def _shows(self, call: ToolCall) -> Iterator[ToolCall]:
+        """Tools that show the object a call was about: they read, and need no more than its id."""
+        for name, spec in self._tools.items():
+            required = spec.parameters.get("required")
+            if only_reads(name) and isinstance(required, list) and any(_ID_KEY.search(str(r)) for r in required):
+                args = {str(r): call.args[str(r)] for r in required if str(r) in call.args}
+                if len(args) == len(required):
+                    yield ToolCall(tool=name, args=args)
 
     def _take(self, choices: Sequence[tuple[str, ToolCall]]) -> tuple[ToolCall, ...]:
         if not choices:
@@ -97,6 +100,13 @@ def _with(call: ToolCall, changes: dict[str, JsonValue]) -> ToolCall:
     """The call with some arguments changed; None takes one away."""
     args = {**call.args, **changes}
     return ToolCall(tool=call.tool, args={k: v for k, v in args.items() if v is not None or k not in changes})
+
+
+def _last_reads(call: ToolCall, history: Sequence[Call]) -> list[ToolCall]:
+    """The latest call before that read with the same access token."""
+    token = call.args.get(_TOKEN)
+    reads = [c for c in history if c.ok and only_reads(c.tool) and token and c.args.get(_TOKEN) == token]
+    return [ToolCall(tool=c.tool, args=c.args) for c in reads[-1:]]
 
 
 def _siblings(value: str, history: Sequence[Call]) -> list[str]:

@@ -85,7 +85,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Raises:
         FileNotFoundError: there is none. ValueError: it is no manifest or was edited.
     """
-    text = (folder / MANIFEST).read_text(encoding="utf-8")
+    text = (folder / MANIFEST).read_bytes().decode()
     manifest = json.loads(text)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
         raise ValueError("is not a manifest")
@@ -115,9 +115,9 @@ def new_folder(path: Path) -> Iterator[Path]:
     """A temporary folder beside `path` that becomes `path` if the block ends well, and is gone otherwise."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    temporary.chmod(0o755)
     try:
         yield temporary
-        temporary.chmod(0o755)
         temporary.rename(path)
         _sync(path.parent)
     except BaseException:

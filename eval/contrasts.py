@@ -76,7 +76,7 @@ class Pairing:
     """The episodes of one treatment, laid out so that differences are quick to take."""
 
     def __init__(self, episodes: pd.DataFrame, treatment: Treatment) -> None:
-        self.treatment = treatment
+        self.treatment: Treatment = treatment
         self.rows = scored(episodes, treatment)
         self._about = self.rows.drop_duplicates("target").set_index("target")
         self._wide: dict[str, pd.DataFrame] = {}

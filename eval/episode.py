@@ -12,15 +12,17 @@ from typing import Any
 
 from rebind.agents.actor import Actor
 from rebind.agents.loop import run as run_loop
+from rebind.agents.settings import ActorSettings
 from rebind.banks.store import Bank
 from rebind.banks.worlds import world_of
-from rebind.errors import AgentError, InfraError
+from rebind.errors import AgentError, InfraError, ProviderRefused
 from rebind.eval.ledger import Ledger
 from rebind.eval.models import Models
 from rebind.eval.plan import Plan
+from rebind.eval.study import Study
 from rebind.eval.tokens import account
 from rebind.memory.conditions import get_condition
-from rebind.memory.skill.execute import SkillEnvironment
+from rebind.memory.skill.environment import SkillEnvironment
 from rebind.memory.tokens import note_cap
 from rebind.types import Cell, Environment, Episode, Outcome, Selection, Step, Support, SupportAsk, Target
 
@@ -68,7 +70,11 @@ class _Tally:
 
 def attempt_cell(bench: Bench, cell: Cell, attempt: int) -> Episode:
     """Runs one attempt at a cell to its end and commits it. Never raises for what went wrong inside the episode: the
-    failure is named in the Episode and in the ledger."""
+    failure is named in the Episode and in the ledger.
+
+    Raises:
+        ProviderRefused: after recording it; no other episode would fare better.
+    """
     log = partial(bench.ledger.append, cell=cell, attempt=attempt)
     log("start", {"cell": cell.model_dump(mode="json"), "attempt": attempt})
     began = time.monotonic()
@@ -76,6 +82,7 @@ def attempt_cell(bench: Bench, cell: Cell, attempt: int) -> Episode:
     outcome: Outcome
     success: bool | None = None
     milestone: float | None = None
+    refused: ProviderRefused | None = None
     try:
         ending, success, milestone = _play(bench, cell, log, tally)
         outcome = "valid" if ending == "done" else "invalid-agent"
@@ -84,6 +91,7 @@ def attempt_cell(bench: Bench, cell: Cell, attempt: int) -> Episode:
         log("note", {"error": f"{type(error).__name__}: {error}"})
     except InfraError as error:
         ending, outcome = type(error).__name__, "invalid-infra"
+        refused = error if isinstance(error, ProviderRefused) else None
         log("note", {"error": f"{type(error).__name__}: {error}"})
     episode = Episode(
         cell=cell,
@@ -99,6 +107,8 @@ def attempt_cell(bench: Bench, cell: Cell, attempt: int) -> Episode:
     )
     log("episode", episode.model_dump(mode="json"))
     bench.ledger.commit()
+    if refused:
+        raise refused
     return episode
 
 
@@ -123,21 +133,30 @@ def _play(bench: Bench, cell: Cell, log: Any, tally: _Tally) -> tuple[str, bool,
             log("step", {"index": index, **step.model_dump(mode="json")})
 
         actor = Actor(
-            model=bench.models.actor.model,
-            model_name=bench.models.actor.name,
-            decoding=study.decoding.model_copy(update={"seed": cell.seed}),
+            bench.models.actor.model,
+            actor_settings(study, bench.models.actor.name, cell.seed),
             goal=target.task.goal,
-            tools=plain.tools(),
+            tools=env.tools(),
             support=support,
-            protocol=study.model.protocol,
-            placement=study.model.placement,
-            grounded=study.model.grounded,
             on_call=on_call,
         )
         ending = run_loop(env, actor, first, study.budget, on_step)
         verdict = plain.verify()
         log("verdict", verdict.model_dump(mode="json"))
         return ending, verdict.success, verdict.progress
+
+
+def actor_settings(study: Study, model: str, seed: int) -> ActorSettings:
+    """How the study's actor acts; the same for every condition."""
+    return ActorSettings(
+        model=model,
+        decoding=study.decoding.model_copy(update={"seed": seed}),
+        protocol=study.model.protocol,
+        placement=study.model.placement,
+        thought=study.model.thought,
+        grounded=study.model.grounded,
+        strict_tools=study.model.strict_tools,
+    )
 
 
 def make_support(bench: Bench, cell: Cell, first_observation: str) -> Support:

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rebind.errors import LedgerError
+from rebind.eval.bindings import changed_values
 from rebind.eval.ledger import read_events
-from rebind.eval.rebinding import Watch, changed_values
+from rebind.eval.rebinding import Watch
 from rebind.eval.rows import (
     Attempted,
     RecordRow,
     TargetRow,
     attempts_frame,
     begin,
-    discrepancies,
     episodes_frame,
     finish,
     selections_frame,
@@ -175,8 +175,8 @@ class _Reader:
         self._of(event).support = dict(event.data)
 
     def _call(self, event: Event) -> None:
-        unread = ("messages", "tools", "schema", "text")
-        self._of(event).calls.append({k: v for k, v in event.data.items() if k not in unread})
+        data: Any = event.data
+        self._of(event).calls.append({k: data[k] for k in ("usage", "mem_tokens", "attempts", "replayed")})
 
     def _step(self, event: Event) -> None:
         data: Any = event.data
@@ -192,8 +192,7 @@ class _Reader:
         attempt = self._of(event)
         episode = Episode.model_validate(event.data)
         del self.open[event.cell, event.attempt]
-        self.discrepancies += discrepancies(episode, attempt)
-        finish(attempt, episode)
+        self.discrepancies += finish(attempt, episode)
         cell = episode.cell.id
         self.finals[cell] = attempt.row
         self.stories[cell] = story(attempt.support, attempt.steps, attempt.verdict, attempt.watch)

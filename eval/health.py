@@ -70,10 +70,11 @@ def _keys() -> Finding:
 
 
 def _weights() -> Finding:
-    from rebind.agents.weights import DEFAULT_MODEL, cached
+    from rebind.agents.local import DEFAULT_MODEL, PREFIX
+    from rebind.agents.weights import cache_folder
 
-    path = cached(DEFAULT_MODEL)
-    if path is not None:
+    path = cache_folder() / f"{DEFAULT_MODEL.removeprefix(PREFIX)}.gguf"
+    if path.exists():
         return Finding("embedded model", "ok", f"{DEFAULT_MODEL} at {path}")
     return Finding(
         "embedded model", "note", f"{DEFAULT_MODEL} not fetched yet", "the first run fetches it (about 1.1 GB)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -74,9 +75,9 @@ class Staleness(Frozen):
     stale: Mean
     """Share of runs that used a stale value, over targets with a changed, checkable binding."""
     rebound: Mean
-    """Share of runs that used every changed target value and no stale one."""
+    """Share of runs that bound every changed target value and used no stale one; a lower bound."""
     bound: Mean
-    """Share of the changed target values that a run used."""
+    """Share of the changed target values that a run bound."""
 
 
 class Ended(Frozen):
@@ -234,10 +235,10 @@ def endings(episodes: pd.DataFrame, conditions: Sequence[str], planned: int) -> 
     for condition in conditions:
         own = episodes[episodes["condition"] == condition]
         ending = own["ending"].where(own["outcome"] != "valid", own["success"].map({True: "success", False: "failure"}))
-        counts = own.groupby([own["outcome"], ending]).size()
+        counts = Counter(zip(own["outcome"], ending, strict=True))
         found += [
-            Ended(condition=condition, outcome=str(outcome), ending=str(how), cells=int(count))
-            for (outcome, how), count in counts.items()
+            Ended(condition=condition, outcome=outcome, ending=how, cells=cells)
+            for (outcome, how), cells in sorted(counts.items())
         ]
         if planned > len(own):
             found.append(Ended(condition=condition, outcome="missing", ending="not run", cells=planned - len(own)))

@@ -80,7 +80,7 @@ def open_model(name: str | None) -> Iterator[Named | None]:
 
 
 def cache_folder() -> Path:
-    """Where model answers are kept for replay: `rebind/answers` in the user's cache (XDG). May be deleted at any time."""
+    """Where model answers are kept for replay: `rebind/answers` in the user's cache (XDG). May be deleted."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "rebind" / "answers"
 

@@ -1,84 +1,27 @@
 """Stale bindings and correct rebinding, read off an episode's steps (QCR, section 5.7; precise form: design, Formulas).
 
 A use is stale when an action argument, a literal in code or an answer holds a value of the source that the target does
-not have, and neither the query nor any earlier target observation shows it. The source is the record that was selected
-for the target (what the memory conditions deliver), or the record the target was made from where none was selected.
+not have, and neither the query nor any earlier target observation shows it. A changed target value is bound when an
+action holds it, or holds an identifier that stood beside it in something the agent was shown (an account's id for its
+name); a value that is grounded in yet another way counts as unbound, so binding rates are lower bounds.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import JsonValue
 
-from rebind.memory.values import leaves, mentions, spellings
-from rebind.types import Binding, BindingKind
+from rebind.eval.bindings import Changed, Leaf, Value, fold
+from rebind.memory.values import leaves
 
-Leaf = str | int | float
-_SHORTEST_TEXT = 3
-"""Characters; a shorter text turns up by chance."""
-_SMALLEST_ANYWHERE = 100
-"""A whole number below this counts only in an argument named like its binding."""
 _SNIPPET = 90
 """Characters kept on each side of a value that was found."""
-
-
-@dataclass(frozen=True)
-class Value:
-    """One scalar of a binding, ready to be looked for."""
-
-    binding: str
-    kind: BindingKind
-    leaf: Leaf
-    texts: tuple[str, ...]
-    """Spellings that count as a use within a text, casefolded."""
-    evidence: tuple[str, ...]
-    """Spellings that count as having seen it, casefolded; a superset of `texts`."""
-    whole: bool
-    """A common word: counts only where it is the whole argument."""
-    rival: str = ""
-    """The other side's value of the same binding; a part of it proves nothing."""
-
-    def used_in(self, name: str, leaf: Leaf, *, part: bool = False) -> bool:
-        """Whether an argument (its name, "" where it has none) holds the value; with `part`, also whether it is a part
-        of the value, whole words, that the other side's value does not share."""
-        if not isinstance(leaf, str):
-            return self._number(name, leaf)
-        if self.whole:
-            return leaf.strip().casefold() in self.texts
-        low = leaf.casefold()
-        if any(text in low and mentions(low, text) for text in self.texts):
-            return True
-        return (
-            part and len(leaf) >= _SHORTEST_TEXT and mentions(str(self.leaf), leaf) and not mentions(self.rival, leaf)
-        )
-
-    def _number(self, name: str, leaf: int | float) -> bool:
-        if isinstance(self.leaf, str) or leaf != self.leaf:
-            return False
-        return _telling(self.leaf) or bool(_words(name) & _words(self.binding))
-
-    def seen_in(self, low: str) -> int:
-        """Where a casefolded text shows the value; -1 where it does not."""
-        return next((low.find(text) for text in self.evidence if text in low and mentions(low, text)), -1)
-
-
-@dataclass(frozen=True)
-class Changed:
-    """What to look for in the episodes of one target: changed bindings with a checkable source value."""
-
-    bindings: tuple[str, ...]
-    stale: tuple[Value, ...]
-    """Source values that the target does not have."""
-    wanted: tuple[Value, ...]
-    """Target values that the source does not have; of bindings both sides have."""
-
-
-NOTHING_CHANGED = Changed((), (), ())
 
 
 @dataclass(frozen=True)
@@ -113,43 +56,85 @@ class Watch:
     found: dict[str, Evidence] = field(default_factory=dict)
     """By binding: where its target value was first shown."""
     _unseen: list[Value] = field(default_factory=list)
+    _unbound: list[Value] = field(default_factory=list)
+    _stand_ins: dict[tuple[str, Leaf], list[Value]] = field(default_factory=lambda: defaultdict(list))
+    """Identifiers shown beside a target value: key and leaf, and the values they stand for."""
 
     def __post_init__(self) -> None:
-        self._unseen = list(self.changed.stale)
+        self._unseen, self._unbound = list(self.changed.stale), list(self.changed.wanted)
 
     def show(self, text: str, where: str) -> None:
         """The agent was shown a text: from now on its values are no longer stale."""
-        if not self.changed.stale:
-            return
-        low = text.casefold()
-        self._unseen = [v for v in self._unseen if v.seen_in(low) < 0]
-        for value in self.changed.wanted:
-            if value.binding not in self.found and (at := value.seen_in(low)) >= 0:
-                self.found[value.binding] = Evidence(value.binding, where, _around(text, at))
+        if self.checkable:
+            self._show(text, where)
 
     def step(self, index: int, data: Mapping[str, Any]) -> None:
         """One step, as the ledger has it (a dumped `Step`)."""
-        if not self.changed.stale:
+        if not self.checkable:
             return
-        action, calls = data["action"], data["calls"]
+        action, calls, where = data["action"], data["calls"], f"step {index + 1}"
         if action is not None:
             self._act(index, _code_leaves(action["code"]) if "code" in action else leaves(action["args"]))
         if len(calls) > 1 or (action is not None and "code" in action):
             for call in calls:  # a program sees each result before its next call
                 self._act(index, leaves(call["args"]))
-                self.show(json.dumps(call["result"], ensure_ascii=False), f"step {index + 1}")
-        self.show(data["observation"], f"step {index + 1}")
+                self._learn(call["result"], self._show(json.dumps(call["result"], ensure_ascii=False), where))
+            self._show(data["observation"], where)
+            return
+        shown = self._show(data["observation"], where)
+        for call in calls:
+            self._learn(call["result"], shown)
+
+    def _show(self, text: str, where: str) -> list[Value]:
+        """Takes note of a text; returns the unbound target values in it."""
+        low = fold(text)
+        self._unseen = [v for v in self._unseen if v.seen_in(low) < 0]
+        shown = []
+        for value in self._unbound:
+            at = value.seen_in(low)
+            if at < 0:
+                continue
+            shown.append(value)
+            if value.binding not in self.found:
+                self.found[value.binding] = Evidence(value.binding, where, _around(text, at))
+        return shown
+
+    def _learn(self, result: JsonValue, shown: list[Value]) -> None:
+        """Takes note of the identifiers that stand beside target values in a result."""
+        for record in _objects(result) if shown else ():
+            scalars = {k: v for k, v in record.items() if isinstance(v, str | int | float) and not isinstance(v, bool)}
+            text = fold(" ".join(str(v) for v in scalars.values()))
+            beside = [v for v in shown if v.seen_in(text) >= 0]
+            for key, leaf in scalars.items() if beside else ():
+                if _identifier(key, leaf):
+                    self._stand_ins[_stem(key), leaf] += beside
 
     def _act(self, index: int, arguments: Iterable[tuple[str, Leaf]]) -> None:
         for name, leaf in arguments:
+            low = fold(leaf) if isinstance(leaf, str) else ""
             for value in self._unseen:
-                if value.used_in(name, leaf):
-                    use = Use(index, value.binding, str(value.leaf), name or "code")
-                    if not any((u.step, u.binding, u.value) == (index, use.binding, use.value) for u in self.stale):
-                        self.stale.append(use)
-            for wanted in self.changed.wanted:
-                if wanted not in self.bound and wanted.used_in(name, leaf, part=True):
-                    self.bound[wanted] = index
+                if value.used_in(name, leaf, low):
+                    self._note(Use(index, value.binding, str(value.leaf), name or "code"))
+            done = [v for v in self._unbound if v.used_in(name, leaf, low) or v.part_in(leaf)]
+            for value in (*done, *self._stood_for(name, leaf)):
+                if value not in self.bound:
+                    self.bound[value] = index
+                    self._unbound.remove(value)
+
+    def _note(self, use: Use) -> None:
+        if not any((u.step, u.binding, u.value) == (use.step, use.binding, use.value) for u in self.stale):
+            self.stale.append(use)
+
+    def _stood_for(self, name: str, leaf: Leaf) -> list[Value]:
+        """The target values an argument stands for: the same identifier, in an argument named like the key it had (any
+        argument for a text)."""
+        if not self._stand_ins:
+            return []
+        if isinstance(leaf, str):
+            return [v for (_, known), values in self._stand_ins.items() if known == leaf for v in values]
+        ends = _stem(name)
+        keys = [k for k in self._stand_ins if k[1] == leaf and (ends.endswith(k[0]) or k[0].endswith(ends))]
+        return [v for key in keys for v in self._stand_ins[key]] if ends else []
 
     @property
     def checkable(self) -> bool:
@@ -158,60 +143,35 @@ class Watch:
 
     @property
     def rebound(self) -> bool | None:
-        """Correct rebinding: every changed target value used and no stale one; None where there is nothing to bind."""
+        """Correct rebinding: every changed target value bound, no stale one used; None where there is none to bind."""
         if not self.changed.wanted:
             return None
-        return not self.stale and all(v in self.bound for v in self.changed.wanted)
+        return not self.stale and not self._unbound
 
     @property
     def bound_share(self) -> float | None:
-        """Share of the changed target values that were used."""
-        wanted = self.changed.wanted
-        return sum(v in self.bound for v in wanted) / len(wanted) if wanted else None
+        """Share of the changed target values that were bound."""
+        return len(self.bound) / len(self.changed.wanted) if self.changed.wanted else None
 
 
-def changed_values(source: Sequence[Binding], target: Sequence[Binding]) -> Changed:
-    """The values to look for when `target`'s task is attempted with `source`'s trajectory at hand."""
-    new = {b.name: b for b in target}
-    old = {b.name: b for b in source}
-    target_leaves = [leaf for b in target for _, leaf in leaves(b.value)]
-    known = {_key(leaf) for leaf in target_leaves}
-    found = (_without(v, target_leaves) for b in source for v in _values(b, new.get(b.name), known))
-    stale = [v for v in found if v is not None]
-    names = {v.binding for v in stale}
-    wanted = [
-        value
-        for name in sorted(names & new.keys())
-        for value in _values(new[name], old[name], {_key(leaf) for _, leaf in leaves(old[name].value)})
-    ]
-    return Changed(tuple(sorted(names)), tuple(stale), tuple(wanted))
+def _objects(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
+    """Every JSON object in a value, outermost first."""
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _objects(inner)
 
 
-def _values(binding: Binding, other: Binding | None, known: set[Leaf]) -> Iterator[Value]:
-    """The checkable scalars of a binding that are not among the known ones."""
-    for _, leaf in leaves(binding.value):
-        if _key(leaf) in known or (isinstance(leaf, str) and len(leaf.strip()) < _SHORTEST_TEXT):
-            continue
-        evidence = tuple(dict.fromkeys(s.casefold() for s in spellings(leaf)))
-        texts = tuple(s for s in evidence if len(s) >= _SHORTEST_TEXT and not _ordinal(s, leaf))
-        yield Value(
-            binding=binding.name,
-            kind=binding.kind,
-            leaf=leaf,
-            texts=texts,
-            evidence=evidence,
-            whole=isinstance(leaf, str) and binding.kind in ("parameter", "state") and leaf.strip().isalpha(),
-            rival=_text(other.value) if other else "",
-        )
+def _identifier(key: str, leaf: Leaf) -> bool:
+    """Whether a scalar can stand for the object it is in: an id, an e-mail address, a number or path, no plain word."""
+    if isinstance(leaf, str):
+        return "@" in leaf or any(c.isdigit() for c in leaf)
+    return key == "id" or key.endswith("_id")
 
 
-def _without(value: Value, target_leaves: Sequence[Leaf]) -> Value | None:
-    """The value less the spellings that a target value shares; None where nothing telling is left."""
-    shared = [spelling.casefold() for leaf in target_leaves for spelling in spellings(leaf)]
-    texts = tuple(t for t in value.texts if not any(mentions(s, t) for s in shared))
-    if isinstance(value.leaf, str) and not texts:
-        return None
-    return Value(value.binding, value.kind, value.leaf, texts, value.evidence, value.whole, value.rival)
+def _stem(name: str) -> str:
+    """An argument's name without the mark of a plural: `contact_ids` → `contact_id`."""
+    return name.removesuffix("s")
 
 
 def _code_leaves(code: str) -> Iterator[tuple[str, Leaf]]:
@@ -223,12 +183,9 @@ def _code_leaves(code: str) -> Iterator[tuple[str, Leaf]]:
         return
     named = {id(k.value): k.arg or "" for n in ast.walk(tree) if isinstance(n, ast.Call) for k in n.keywords}
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str | int | float)
-            and not isinstance(node.value, bool)
-        ):
-            yield named.get(id(node), ""), node.value
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            yield named.get(id(node), ""), value
 
 
 def _around(text: str, at: int) -> str:
@@ -236,24 +193,3 @@ def _around(text: str, at: int) -> str:
     start, end = max(0, at - _SNIPPET), at + _SNIPPET
     words = " ".join(text[start:end].split())
     return f"{'…' if start else ''}{words}{'…' if end < len(text) else ''}"
-
-
-def _key(leaf: Leaf) -> Leaf:
-    return leaf.strip().casefold() if isinstance(leaf, str) else leaf
-
-
-def _text(value: JsonValue) -> str:
-    return " ".join(str(leaf) for _, leaf in leaves(value))
-
-
-def _telling(number: int | float) -> bool:
-    return abs(number) >= _SMALLEST_ANYWHERE or number != int(number)
-
-
-def _ordinal(spelling: str, leaf: Leaf) -> bool:
-    """ "15th" shows that a 15 was seen; it is no use of the number."""
-    return not isinstance(leaf, str) and not spelling[-1].isdigit()
-
-
-def _words(name: str) -> set[str]:
-    return {word for word in name.casefold().split("_") if len(word) > 1 and word != "id"}

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rebind.eval.rebinding import NOTHING_CHANGED, Changed, Watch
+from rebind.eval.bindings import NOTHING_CHANGED, Changed
+from rebind.eval.rebinding import Watch
 from rebind.eval.stories import StepView
-from rebind.eval.tokens import account, identity_violations
-from rebind.types import Episode, Event, Seal, Selection, Task, Usage, Verdict, length_group
+from rebind.eval.tokens import account
+from rebind.types import Episode, Event, Seal, Selection, Task, TokenAccount, Usage, Verdict, length_group
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COMPONENTS = ("i_base", "i_mem", "i_syn", "o_syn", "o_act")
+_TOKEN_COLUMNS = (*COMPONENTS, "online", "once", "once_dropped", "cached", "wasted", "cost")
 NO_RECORD = "no record"
 ABANDONED = "abandoned"
 """Ending of an attempt that was begun and never ended: its process was killed."""
@@ -113,8 +115,9 @@ def begin(event: Event, target: TargetRow, records: Mapping[str, RecordRow]) -> 
     }
 
 
-def finish(attempt: Attempted, episode: Episode) -> None:
-    """Adds to an attempt's row how it ended. Steps, calls and tokens are counted anew from its events."""
+def finish(attempt: Attempted, episode: Episode) -> list[str]:
+    """Adds to an attempt's row how it ended; steps, calls and tokens are counted anew from its events. Returns
+    sentences for what the episode says otherwise."""
     tokens, watch = account(attempt.calls, attempt.support), attempt.watch
     attempt.row.update(
         outcome=episode.outcome,
@@ -124,33 +127,32 @@ def finish(attempt: Attempted, episode: Episode) -> None:
         api_calls=attempt.api_calls,
         steps=len(attempt.steps),
         seconds=episode.seconds,
-        **{
-            name: getattr(tokens, name)
-            for name in (*COMPONENTS, "online", "once", "once_dropped", "cached", "wasted", "cost")
-        },
         checkable=watch.checkable,
         stale=len(watch.stale) if watch.checkable else None,
         rebound=watch.rebound,
         bound_share=watch.bound_share,
     )
+    for name in _TOKEN_COLUMNS:
+        attempt.row[name] = getattr(tokens, name)
+    return _discrepancies(episode, attempt, tokens)
 
 
-def discrepancies(episode: Episode, attempt: Attempted) -> list[str]:
-    """Sentences for what an episode row says otherwise than the events it sums up."""
+def _discrepancies(episode: Episode, attempt: Attempted, tokens: TokenAccount) -> list[str]:
     verdict = attempt.verdict
-    recounted: dict[str, tuple[Any, Any]] = {
+    pairs: dict[str, tuple[Any, Any]] = {
         "steps": (episode.steps, len(attempt.steps)),
         "api_calls": (episode.api_calls, attempt.api_calls),
+        **{name: (getattr(episode.tokens, name), getattr(tokens, name)) for name in _TOKEN_COLUMNS},
     }
     if episode.outcome == "valid":
-        recounted["success"] = (episode.success, verdict.success if verdict else None)
-        recounted["milestone"] = (episode.milestone, verdict.progress if verdict else None)
-    differing = {name: pair for name, pair in recounted.items() if pair[0] != pair[1]}
-    found = [
-        f"{name} is {said} in the episode and {counted} by its events" for name, (said, counted) in differing.items()
+        pairs["success"] = (episode.success, verdict.success if verdict else None)
+        pairs["milestone"] = (episode.milestone, verdict.progress if verdict else None)
+    where = f"cell {episode.cell.id}, attempt {episode.attempt}"
+    return [
+        f"{where}: {name} is {said} in the episode and {counted} by its events"
+        for name, (said, counted) in pairs.items()
+        if said != counted
     ]
-    found += identity_violations(episode.tokens, attempt.calls, attempt.support)
-    return [f"cell {episode.cell.id}, attempt {episode.attempt}: {sentence}" for sentence in found]
 
 
 def episodes_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

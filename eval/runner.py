@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rebind.banks.seals import open_seals
 from rebind.banks.files import Progress
+from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
 from rebind.eval.episode import Bench, attempt_cell
 from rebind.eval.ledger import LEDGER_FILE, Ledger, read_events
@@ -87,6 +87,7 @@ def run_study(plan: Plan, folder: Path, progress: Progress) -> RunSummary:
     Raises:
         LockMismatch: the folder holds a run of another study or of other code.
         UserError: a bank, targets, ledger or model that cannot be used.
+        ProviderRefused: the model's provider knows no such key, model or address.
     """
     bank = Bank.open(plan.study.bank.path)
     with open_models(plan) as models:
@@ -164,4 +165,4 @@ def _run_cells(bench: Bench, past: Past, folder: Path, progress: Progress) -> Ru
             raise
         finally:
             bench.close()
-    return RunSummary(folder, len(bench.plan.cells), len(settled), dict(outcomes))
+    return RunSummary(folder, len(bench.plan.cells), len(settled), {str(k): n for k, n in outcomes.items()})

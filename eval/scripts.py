@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
-from typing import cast
+from typing import Any, cast
 
 from rebind.agents.simulated import PREFIX, Script
 from rebind.banks.worlds import world_of
@@ -35,7 +35,8 @@ def solve_rate(name: str) -> float:
 
 
 def oracle_script(targets: Sequence[Target], rate: float = 1.0) -> Script:
-    """A script that says what each target's oracle does; a share of 1 - `rate` of the episodes gives up half-way."""
+    """A script that says what each target's oracle does; a share of 1 - `rate` of the episodes declares itself
+    done half-way."""
     answers: dict[str, tuple[str, ...]] = {}
     for env_id in sorted({t.task.env for t in targets}):
         env = world_of(env_id).make()
@@ -44,7 +45,9 @@ def oracle_script(targets: Sequence[Target], rate: float = 1.0) -> Script:
         finally:
             env.close()
     otherwise = (('{"candidate"', '{"candidate": 1}'), ("", json.dumps(_NOTE)))
-    return Script(answers=answers, otherwise=otherwise, success=(("", rate),))
+    last: dict[str, Any] = json.loads(next(iter(answers.values()))[-1])
+    give_up = json.dumps({"tool": last["tool"], "args": {}})  # what ends an episode, with nothing said
+    return Script(answers=answers, otherwise=otherwise, success=(("", rate),), give_up=give_up)
 
 
 def _solve(env: Environment, target: Target) -> list[str]:

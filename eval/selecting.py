@@ -133,6 +133,7 @@ def _write(
 def _record_data(record: Record, seal: Seal, models: Models) -> dict[str, Any]:
     return {
         "record": record.id,
+        "content": record.model_dump(mode="json"),
         "seal": seal.model_dump(mode="json"),
         "instruction": record.instruction,
         "index_text": index_text(record),

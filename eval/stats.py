@@ -219,6 +219,7 @@ def bca_interval(
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm-adjusted p-values of one family of tests; a test without a p-value stays out of the family."""
+    import numpy as np
     from statsmodels.stats.multitest import multipletests
 
     known = [p for p in p_values if p is not None]
@@ -226,10 +227,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         return [None] * len(p_values)
     gc.freeze()  # multipletests forces a full garbage collection, which takes seconds beside a loaded ledger
     try:
-        adjusted = iter(multipletests(known, method="holm")[1])
+        adjusted = iter(np.asarray(multipletests(known, method="holm")[1], dtype=float).tolist())
     finally:
         gc.unfreeze()
-    return [None if p is None else float(next(adjusted)) for p in p_values]
+    return [None if p is None else next(adjusted) for p in p_values]
 
 
 def with_holm(effects: Sequence[Effect]) -> list[Effect]:

@@ -13,16 +13,18 @@ from rebind.types import ReuseNote, Verdict
 
 ACTION_CHARACTERS = 500
 OBSERVATION_CHARACTERS = 240
-SUPPORT_CHARACTERS = 4_000
+SUPPORT_CHARACTERS = 2_000
 MASK = "•••"
+_KEPT = 2
+"""Texts are kept this many times longer than they are shown, so that a masked credential is found whole."""
 _SECRET = re.compile(
-    r"""((?:access_?|auth_?|api_?)?(?:token|password|passwd|secret|key)|authorization)(["']?\s*[:=]\s*)(["'])[^"']*\3""",
+    r"""(\b\w*(?:token|password|passwd|secret|api_?key|authorization)\w*)(["']?\s*[:=]\s*)(["'])[^"']*(?:\3|$)""",
     re.IGNORECASE,
 )
 
 
 class StepView(NamedTuple):
-    """One step as the page shows it."""
+    """One step, a little longer than it is shown; pass its texts through `shown_action` and `shown_observation`."""
 
     action: str
     observation: str
@@ -56,13 +58,21 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
+def shown_action(step: StepView) -> str:
+    return cut(masked(step.action), ACTION_CHARACTERS)
+
+
+def shown_observation(step: StepView) -> str:
+    return cut(masked(step.observation), OBSERVATION_CHARACTERS)
+
+
 def step_view(data: Mapping[str, Any]) -> StepView:
-    """A dumped `Step`, cut to size."""
+    """A dumped `Step`, cut to a little more than what is shown of it."""
     return StepView(
-        action=cut(masked(action_text(data["action"])), ACTION_CHARACTERS),
-        observation=cut(masked(data["observation"][: 2 * OBSERVATION_CHARACTERS]), OBSERVATION_CHARACTERS),
-        error=data.get("error"),
-        statuses=tuple(call["status"] for call in data["calls"]),
+        action=action_text(data["action"])[: _KEPT * ACTION_CHARACTERS],
+        observation=data["observation"][: _KEPT * OBSERVATION_CHARACTERS],
+        error=data["error"],
+        statuses=tuple([call["status"] for call in data["calls"]]),
     )
 
 
@@ -81,7 +91,7 @@ def story(support: Mapping[str, Any], steps: Sequence[StepView], verdict: Verdic
     note = support.get("note")
     return Story(
         steps=tuple(steps),
-        support=cut(masked(support.get("text", "")), SUPPORT_CHARACTERS),
+        support=cut(masked(support.get("text", "")[: _KEPT * SUPPORT_CHARACTERS]), SUPPORT_CHARACTERS),
         note=ReuseNote.model_validate(note) if note else None,
         flags=tuple(support.get("flags", ())),
         verdict=verdict,

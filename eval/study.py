@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from rebind.agents.settings import Placement, Protocol
+from rebind.banks.shipped import locate
 from rebind.errors import StudyError, did_you_mean
 from rebind.types import Budget, Decoding, Frozen, ShiftLevel
-
-Placement = Literal["system", "user", "turns"]
-Protocol = Literal["json", "native", "code"]
 
 
 class BankPart(Frozen):
@@ -43,8 +42,12 @@ class ModelPart(Frozen):
     """How the actor acts: JSON by schema, native tool calls, or blocks of Python."""
     placement: Placement = "turns"
     """Where support stands in the prompt; one setting for every condition."""
+    thought: bool = True
+    """JSON protocol: answers begin with a thought of one short sentence."""
     grounded: bool = False
     """JSON protocol: limit text arguments to values seen so far."""
+    strict_tools: bool = False
+    """JSON protocol: only the tools of the prompt may be called, not others found in documentation."""
     timeout: Annotated[float, Field(gt=0)] = 600.0
     """Seconds for one HTTP attempt."""
 
@@ -115,12 +118,8 @@ def load_study(path: Path) -> Study:
 
 def _resolve(folder: Path, path: Path) -> Path:
     """A path as the study file means it."""
-    from rebind.banks.shipped import shipped
-
-    text = str(path)
-    if text.startswith("shipped:"):
-        return shipped(text.removeprefix("shipped:"))
-    return path if path.is_absolute() else folder / path
+    located = locate(path)
+    return located if located.is_absolute() else folder / located
 
 
 def _explain(error: ValidationError) -> str:
@@ -133,9 +132,9 @@ def _explain(error: ValidationError) -> str:
         return f"unknown key {where!r}{did_you_mean(str(first['loc'][-1]), known)}{more}"
     if first["type"] == "missing":
         return f"key {where!r} is missing{more}"
-    value = first.get("input")
+    value = first["input"]
     said = first["msg"].removeprefix("Value error, ")
-    return f"{where or 'file'}: {said}" + (f" (got {value!r})" if where else "") + more
+    return f"{where}: {said} (got {value!r}){more}" if where else f"{said}{more}"
 
 
 def _fields_at(location: tuple[int | str, ...]) -> list[str]:

@@ -7,7 +7,7 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,19 +47,24 @@ class _Tally:
         self.failures.append({"family": seal.family, "seed": seed, "what": what})
 
 
-def check(families: Sequence[str] | None = None, seeds: Sequence[int] = (0, 1)) -> dict[str, Any]:
+def check(
+    families: Sequence[str] | None = None,
+    seeds: Sequence[int] = (0, 1),
+    progress: Callable[[str, int, int], None] = lambda _what, _done, _all: None,
+) -> dict[str, Any]:
     """Runs, for each family (all where None) and seed: the oracle, two no-ops (nothing at all; complete_task at once),
     and per shift level the target's checks and the literal replay of the source.
 
     Returns the counts `families` and `apis`; the shares of runs that passed, `oracle_pass`, `noop_pass`,
     `literal_replay_pass` (small, medium and large) and `none_replay_pass`; `reset_ms_median`; `length_groups`, families
-    by the length group of their oracle; and `failures`, each with family, seed and what. Raises UserError for an
-    unknown family.
+    by the length group of their oracle; and `failures`, each with family, seed and what. `progress` is told the family,
+    how many are done, and how many there are. Raises UserError for an unknown family.
     """
     names = list(FAMILIES) if families is None else list(families)
     tally, seals = _Tally(), []
-    for name in names:
+    for done, name in enumerate(names):
         family_of(name)
+        progress(name, done, len(names))
         for seed in seeds:
             try:
                 target = sample(name, seed)

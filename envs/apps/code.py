@@ -207,27 +207,36 @@ def _failed(printed: str, message: str) -> Ran:
 
 
 _lock = threading.Lock()
-_pools: dict[int, Monty] = {}
+_pool_of: dict[int, Monty] = {}
+"""The pool by the id of the process that started it: at most one entry."""
 
 
 def _pool() -> Monty:
-    """This process's pool of workers (a fork must not use its parent's)."""
+    """This process's pool of workers, started at the first need.
+
+    Raises `EnvironmentFailure` in a process forked from one that has a pool: the pool's threads do not survive a fork.
+    """
     from pydantic_monty import Monty
 
+    process = os.getpid()
     with _lock:
-        process = os.getpid()
-        if process not in _pools:
+        if _pool_of and process not in _pool_of:
+            raise EnvironmentFailure(
+                "this process was forked from one that already ran Python actions, which cannot work; "
+                "start worker processes by 'spawn', or use threads"
+            )
+        if not _pool_of:
             pool = Monty(
                 min_processes=0,
                 max_processes=_MAX_WORKERS,
                 checkout_timeout=_CHECKOUT_SECONDS,
                 request_timeout=_SECONDS + 5,
             )
-            _pools[process] = pool.__enter__()
+            _pool_of[process] = pool.__enter__()
             atexit.register(_end, process)
-        return _pools[process]
+        return _pool_of[process]
 
 
 def _end(process: int) -> None:
     if process == os.getpid():
-        _pools.pop(process).__exit__(None, None, None)
+        _pool_of.pop(process).__exit__(None, None, None)

@@ -8,12 +8,13 @@ from typing import Any
 
 import gymnasium
 
+from rebind.canon import digest
 from rebind.envs.apps.actions import BadAction, parsed
 from rebind.envs.apps.api import common, registry
 from rebind.envs.apps.api.values import compact
 from rebind.envs.apps.code import CodeSession
 from rebind.envs.apps.spaces import ActionText, UnicodeText
-from rebind.envs.apps.state import connect, snapshots
+from rebind.envs.apps.state import connect, snapshots, task_images
 from rebind.errors import EnvironmentFailure, UserError
 from rebind.types import Call, Seal, Target, ToolCall, ToolSpec, Verdict
 
@@ -67,9 +68,10 @@ class AppsEnv(gymnasium.Env[str, Any]):
         from rebind.envs.apps import world
 
         self._end()
-        db = self._db = snapshots().restore(int(str(seal.world["seed"])))
-        world.setup(db, seal)
-        self._seal, self._before, self._calls = seal, db.serialize(), []
+        key = digest(seal.model_dump(mode="json", include={"family", "world", "bindings"}))
+        self._before = task_images().get(key, lambda: _prepared(seal))
+        db = self._db = connect(self._before)
+        self._seal, self._calls = seal, []
         moment = datetime.datetime.fromisoformat(common.now(db))
         self._code = CodeSession(registry.REGISTRY, self.call, moment=moment)
         return world.first_observation(db, seal)
@@ -153,6 +155,20 @@ class AppsEnv(gymnasium.Env[str, Any]):
 
     def _completed(self) -> bool:
         return self._state().execute("SELECT 1 FROM completion").fetchone() is not None
+
+
+def _prepared(seal: Seal) -> bytes:
+    """The image of a task's initial state."""
+    from rebind.envs.apps import world
+
+    db = snapshots().restore(int(str(seal.world["seed"])))
+    try:
+        db.execute("BEGIN")  # one transaction instead of one per planted row
+        world.setup(db, seal)
+        db.execute("COMMIT")
+        return db.serialize()
+    finally:
+        db.close()
 
 
 def _seal(options: dict[str, Any]) -> Seal:

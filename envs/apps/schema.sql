@@ -1,5 +1,5 @@
 -- One episode's whole world. The supervisor is person 1; every other row belongs to that person's accounts.
--- Ids are text, prefix + number ("con_017"), drawn by the generator so that they differ between world seeds.
+-- Ids are text, prefix + number ("con_4711"), drawn by the generator so that they differ between world seeds.
 -- Dates are ISO 8601 ("2026-03-14"), times "2026-03-14T09:30", money integer cents.
 
 CREATE TABLE accounts (app TEXT PRIMARY KEY, username TEXT NOT NULL, token TEXT NOT NULL, token_issued INTEGER NOT NULL DEFAULT 0);

@@ -12,6 +12,7 @@ import sqlite3
 import tempfile
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -34,15 +35,35 @@ def connect(image: bytes) -> sqlite3.Connection:
     return db
 
 
+class Images:
+    """Database images by key, in memory; the least recently used go first. For many threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._images: OrderedDict[object, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: object, make: Callable[[], bytes]) -> bytes:
+        """The image of that key, made where it is not there (perhaps twice, if two threads want it at once)."""
+        with self._lock:
+            if key in self._images:
+                self._images.move_to_end(key)
+                return self._images[key]
+        image = make()
+        with self._lock:
+            self._images[key] = image
+            if len(self._images) > self._limit:
+                self._images.popitem(last=False)
+        return image
+
+
 class Snapshots:
     """World images by seed: memory first, then the cache folder, then built."""
 
     def __init__(self, *, limit: int = 64, folder: Path | None = None) -> None:
         """`limit`: images held in memory (about 1 MB each). `folder`: where images are kept on disk; None: nowhere."""
-        self._limit = limit
+        self._images = Images(limit)
         self._folder = folder
-        self._images: OrderedDict[int, bytes] = OrderedDict()
-        self._lock = threading.Lock()
 
     def restore(self, seed: int) -> sqlite3.Connection:
         """A fresh database of the world with that seed."""
@@ -50,16 +71,7 @@ class Snapshots:
 
     def image(self, seed: int) -> bytes:
         """The serialised world of that seed; the same bytes in every process."""
-        with self._lock:
-            if seed in self._images:
-                self._images.move_to_end(seed)
-                return self._images[seed]
-        image = self._stored(seed) or self._built(seed)
-        with self._lock:
-            self._images[seed] = image
-            if len(self._images) > self._limit:
-                self._images.popitem(last=False)
-        return image
+        return self._images.get(seed, lambda: self._stored(seed) or self._built(seed))
 
     def _path(self, seed: int) -> Path | None:
         return self._folder and self._folder / generator_digest()[:16] / f"{seed}.world"
@@ -107,6 +119,12 @@ def cache_folder() -> Path:
 def snapshots() -> Snapshots:
     """The process's snapshots, cached on disk in `cache_folder()`."""
     return Snapshots(folder=cache_folder())
+
+
+@cache
+def task_images() -> Images:
+    """Initial states of tasks (a world after its task's set-up): what an episode's reset restores."""
+    return Images(48)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,10 @@ path = "targets"
 limit = {targets}
 
 [model]
-actor = "simulated/60"
+actor = "simulated/80"
+
+[budget]
+steps = 60
 
 [run]
 workers = 4
@@ -30,7 +33,7 @@ cache = false
 """Without a response cache: each answer is asked for anew, so that a resumed run does the same work as a whole one."""
 
 
-def prepare(folder: Path, targets: int = 6) -> Path:
+def prepare(folder: Path, targets: int = 4) -> Path:
     """Builds a small bank and its targets in a folder, and writes a study of them; returns the study file."""
     from rebind.banks.build import build
     from rebind.banks.freeze import freeze

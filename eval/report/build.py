@@ -19,6 +19,7 @@ from rebind.eval.report import tables
 from rebind.eval.report.cases import cases
 from rebind.eval.report.drill import drill
 from rebind.eval.report.model import Entry, Provenance, Report, Study, Table
+from rebind.eval.rows import ABANDONED
 
 _PACKAGES = ("rebind", "numpy", "pandas", "scipy", "statsmodels", "pydantic")
 _MOST_NOTES = 8
@@ -78,7 +79,7 @@ def report_of(run: Run) -> Report:
 def _main_tables(
     run: Run, study: Study, summaries: Sequence[Summary], found: Sequence[contrast.Contrast]
 ) -> list[Table]:
-    means = {(s.condition, s.scope, s.treatment): s for s in summaries}
+    means: tables.Means = {(s.condition, s.scope, s.treatment): s for s in summaries}
     conditions = study.conditions
     made = [tables.end_to_end(means, conditions, study.environments, t) for t in metrics.TREATMENTS]
     made += [tables.averages(means, conditions), *(tables.effects(found, m) for m in metrics.METRICS)]
@@ -99,7 +100,6 @@ def _base(run: Run, dimension: Dimension) -> dict[str, Entry]:
 def _study(run: Run) -> Study:
     plan: Any = run.plan
     model = plan["model"]
-    seen = run.attempts["outcome"].isna().sum()
     return Study(
         name=plan["name"],
         simulated=plan["simulated"],
@@ -109,6 +109,7 @@ def _study(run: Run) -> Study:
         environments=tuple(sorted(run.targets["environment"].unique())) if len(run.targets) else (),
         conditions=tuple(plan["conditions"]),
         seeds=tuple(plan["seeds"]),
+        protocol=model["protocol"] + (", arguments limited to values seen" if model["grounded"] else ""),
         placement=plan["placement"],
         decoding=plan["decoding"],
         budget=plan["budget"],
@@ -117,7 +118,7 @@ def _study(run: Run) -> Study:
         cells_planned=plan["cells"],
         cells_ended=len(run.episodes),
         attempts=len(run.attempts),
-        abandoned=int(seen),
+        abandoned=int((run.attempts["ending"] == ABANDONED).sum()),
     )
 
 

@@ -11,7 +11,7 @@ from rebind.eval.frames import Run
 from rebind.eval.report import format as fmt
 from rebind.eval.report.model import Case, CaseElement
 from rebind.eval.rows import TargetRow
-from rebind.eval.stories import StepView, Story, cut, failure_kinds
+from rebind.eval.stories import StepView, Story, cut, failure_kinds, masked, shown_action
 from rebind.types import SHIFT_LEVELS
 
 DIRECT = "full"
@@ -148,7 +148,7 @@ def _decision(story: Story) -> dict[str, tuple[str, ...]]:
         last = story.steps[-1] if story.steps else None
         return {
             "lines": ("No stale value was used. Its last action:" if last else "It took no action.",),
-            "code": (last.action,) if last else (),
+            "code": (shown_action(last),) if last else (),
         }
     lines, code = [], []
     for use in story.stale[:3]:
@@ -156,13 +156,13 @@ def _decision(story: Story) -> dict[str, tuple[str, ...]]:
         lines.append(
             f"Step {use.step + 1} uses the source's {use.binding}, “{use.value}” (in {use.where}). {_came_of(step)}"
         )
-        code.append(step.action)
+        code.append(shown_action(step))
     return {"lines": tuple(lines), "code": tuple(dict.fromkeys(code))}
 
 
 def _came_of(step: StepView) -> str:
     if step.error:
-        return f"It was refused: {cut(step.error, 160)}"
+        return f"It was refused: {cut(masked(step.error), 160)}"
     return f"Status {', '.join(map(str, step.statuses))}." if step.statuses else "It reached no API."
 
 
@@ -180,7 +180,7 @@ def _final(story: Story) -> dict[str, tuple[str, ...]]:
     else:
         lines = (cut(story.support, _LINE) or "No support was delivered.",)
     steps = [story.steps[i] for i in (story.bound_steps[-1:] or ())] + list(story.steps[-1:])
-    return {"lines": lines, "code": tuple(dict.fromkeys(s.action for s in steps))}
+    return {"lines": lines, "code": tuple(dict.fromkeys(shown_action(s) for s in steps))}
 
 
 def _outcome(condition: str, row: dict[str, Any], story: Story) -> str:

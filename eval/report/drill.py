@@ -9,7 +9,7 @@ from typing import Any
 from rebind.eval.frames import Group, Run
 from rebind.eval.report import format as fmt
 from rebind.eval.report.model import Case, Drill, DrillRun, DrillStep, DrillTarget
-from rebind.eval.stories import Story, failure_kinds
+from rebind.eval.stories import Story, failure_kinds, shown_action, shown_observation
 
 BUDGET = 8_000_000
 """Characters of the drill-down at most, so that the page stays below 15 MB."""
@@ -101,7 +101,11 @@ def _run(row: dict[str, Any], story: Story) -> DrillRun:
         failures=failure_kinds(story),
         steps=tuple(
             DrillStep(
-                action=s.action, observation=s.observation, error=s.error, statuses=s.statuses, stale=tuple(stale[n])
+                action=shown_action(s),
+                observation=shown_observation(s),
+                error=s.error,
+                statuses=s.statuses,
+                stale=tuple(stale[n]),
             )
             for n, s in enumerate(story.steps)
         ),

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from rebind.eval.report.model import Column, Entry, Report, Table
 
+_MATHS = ("<", ">", r"\geq", r"\leq", r"\times", "-", r"\uparrow", r"\downarrow", r"\to")
 _ESCAPES = {
-    **{c: f"\\{c}" for c in "&%$#_{}"}, "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": "$<$", ">": "$>$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$", "−": "$-$", "–": "--",
-    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "→": r"$\to$",
-}  # fmt: skip
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"},
+    **{c: f"${name}$" for c, name in zip("<>≥≤×−↑↓→", _MATHS, strict=True)},
+}
 
 
 def to_json(report: Report) -> str:
@@ -54,7 +55,7 @@ def table_latex(table: Table) -> str:
     """A table in booktabs style; denominators small beside their numbers."""
     spec = "".join("r" if c.numeric else "l" for c in table.columns)
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(table.title)}. {_tex(table.caption)}}}"]
-    lines += [rf"\label{{tab:{table.id}}}", rf"\begin{{tabular}}{{{spec}}}", r"\toprule"]
+    lines += [rf"\label{{tab:{table.id}}}", r"\footnotesize", rf"\begin{{tabular}}{{{spec}}}", r"\toprule"]
     if any(c.group for c in table.columns):
         lines += _latex_groups(table.columns)
     lines.append(" & ".join(_tex(c.label) for c in table.columns) + r" \\")

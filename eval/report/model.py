@@ -55,6 +55,8 @@ class Study(Frozen):
     environments: tuple[str, ...]
     conditions: tuple[str, ...]
     seeds: tuple[int, ...]
+    protocol: str
+    """How the actor acts: "json", "native" or "code"; says so where arguments were limited to values seen."""
     placement: str
     decoding: dict[str, JsonValue]
     budget: dict[str, JsonValue]

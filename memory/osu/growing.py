@@ -101,7 +101,8 @@ class GrowingPool:
             gone.extend(tail.open)
             tail.open.clear()
             for piece in chunks(tail.steps, self.config.max_size):
-                yield view, key, piece
+                if len(piece) >= self.config.min_size:
+                    yield view, key, piece
 
     def _similar(self, step: int, gone: list[RawUnit]) -> Iterator[Group]:
         """The communities of the last window that change; the old ones go to `gone`."""

@@ -74,8 +74,9 @@ class Pool:
 def build_pool(history: Trajectory, config: OsuConfig = OsuConfig()) -> Pool:  # noqa: B008  # frozen
     """The pool of a whole trajectory.
 
-    Order (ours): views, gap split, cap, prune to M_max by view priority, closeness and name, drop units below f_min,
-    recompute centroids.
+    Order (ours): views, gap split, cap, drop pieces below f_min, prune to M_max by view priority, closeness and name, drop
+    what pruning left below f_min, recompute centroids. (A piece of one step would be its step's closest unit, and take its
+    only place under M_max = 1.)
     """
     gram = history.vectors @ history.vectors.T if len(history) <= config.window else np.zeros((0, 0), dtype=np.float32)
     groups = keyed_groups(history.notes, config)

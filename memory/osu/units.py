@@ -77,7 +77,7 @@ def chunks(run: Sequence[int], cap: int) -> Iterator[Sequence[int]]:
 
 
 def keyed_groups(notes: Sequence[Note], config: OsuConfig) -> list[Group]:
-    """All units of the annotation-keyed views."""
+    """All units of the annotation-keyed views, without those below f_min."""
     steps_of: dict[tuple[View, str], list[int]] = {}
     for step, note in enumerate(notes):
         for key in keys(note, config.views):
@@ -87,6 +87,7 @@ def keyed_groups(notes: Sequence[Note], config: OsuConfig) -> list[Group]:
         for (view, key), steps in steps_of.items()
         for run in segments(steps, config.gap(view))
         for piece in chunks(run, config.max_size)
+        if len(piece) >= config.min_size
     ]
 
 

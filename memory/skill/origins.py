@@ -69,11 +69,19 @@ def _text(places: Places, event: int, key: str, text: str) -> Ref:
     parts: list[str | Ref] = [text]
     for value, ref in _pieces(places, event, key, text):
         parts = [new for part in parts for new in (_split(part, value, ref) if isinstance(part, str) else [part])]
+    if len(parts) > 1:
+        parts = [_quoted(places, event, key, p) if isinstance(p, str) else p for p in parts]
     rest = " ".join(p for p in parts if isinstance(p, str))
     unknown = _has_values(places, event, rest)
     if len(parts) > 1 and not unknown:
         return Template(tuple(parts))
     return _hole(places, event, key, text) if unknown or len(text.split()) >= _PROSE_WORDS else Const(text)
+
+
+def _quoted(places: Places, event: int, key: str, words: str) -> str | Hole:
+    """Words that the instruction has in quotes are a value of the task."""
+    said = any(f"{mark}{words.strip()}" in places.instruction for mark in "\"'“‘«")
+    return Hole(words, "query", key, places.events[event].tool) if words.strip() and said else words
 
 
 def _hole(places: Places, event: int, key: str, value: Leaf) -> Hole:
@@ -83,14 +91,11 @@ def _hole(places: Places, event: int, key: str, value: Leaf) -> Hole:
 
 
 def _has_values(places: Places, event: int, rest: str) -> bool:
-    """Whether words may be values of this task: binding-like, numbers, or words out of earlier results."""
-    if any(True for _ in bindings_in("", rest)) or re.search(r"\d", rest):
+    """Whether words may be values of this task: binding-like, numbers, or words that an earlier result showed."""
+    if any(True for _ in bindings_in("", rest.strip())) or re.search(r"\d", rest):
         return True
-    words = {w for w in re.findall(r"\w+", rest.casefold()) if len(w) > LEAST_LETTERS}
-    seen = {
-        w for _, _, leaf in places.leaves(event) if isinstance(leaf, str) for w in re.findall(r"\w+", leaf.casefold())
-    }
-    return bool(words & seen)
+    words = {w for w in re.findall(r"\w+", rest.casefold()) if len(w) >= LEAST_LETTERS}
+    return bool(words & places.words(event))
 
 
 def _pieces(places: Places, event: int, key: str, text: str) -> list[tuple[str, Ref]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import cast
 
 from pydantic import JsonValue
@@ -39,6 +40,12 @@ class Places:
     _given: list[tuple[Hole, Leaf]] = field(default_factory=list)
     _flows: list[tuple[Flow, Leaf]] = field(default_factory=list)
 
+    @cached_property
+    def _asked_first(self) -> list[int]:
+        """For every event the first one with the same tool and arguments."""
+        first: dict[str, int] = {}
+        return [first.setdefault(f"{e.tool} {sorted(e.args.items())}", n) for n, e in enumerate(self.events)]
+
     def note(self, ref: Ref, value: JsonValue) -> None:
         """Remembers what a call was made with: elements may be picked by it, and the value is found there again."""
         if isinstance(value, str | int | float) and not isinstance(value, bool):
@@ -58,14 +65,18 @@ class Places:
         """A reference to a result before an event that held the value; None where none did, or none can be told apart.
 
         Results outside lists come first, the earliest of them: later ones may be re-checks. Then lists, the latest
-        first: earlier ones may be searches that went wrong. Fields of the argument's name go before others.
+        question first: earlier ones may be searches that went wrong; but of a question that was repeated, the first
+        time. Fields of the argument's name go before others.
         """
         found = [
             (number, path)
             for number, path, leaf in self.leaves(before)
             if leaf == value and type(leaf) is type(value) and _telling(leaf, key, path)
         ]
-        found.sort(key=lambda at: (_in_list(at[1]), not _same_key(key, at[1]), at[0] * (-1 if _in_list(at[1]) else 1)))
+        found.sort(
+            key=lambda at: (not _same_key(key, at[1]), -self._asked_first[at[0]] if _in_list(at[1]) else 0, at[0])
+        )
+        found.sort(key=lambda at: _in_list(at[1]))
         references = (self.reference(number, path) for number, path in found)
         return next((r for r in references if r), None)
 
@@ -73,6 +84,11 @@ class Places:
         """Whether any earlier result showed the value, as a whole or inside a text."""
         said = str(value)
         return any(mentions(str(leaf), said) for n in range(before) for _, leaf in _leaves(self.events[n].result))
+
+    def words(self, before: int) -> set[str]:
+        """All words, in lower case, that earlier results showed."""
+        texts = (str(leaf) for n in range(before) for _, leaf in _leaves(self.events[n].result))
+        return {word for text in texts for word in re.findall(r"\w+", text.casefold())}
 
     def leaves(self, before: int) -> Iterator[tuple[int, Path, Leaf]]:
         """Every text and number in the results of earlier events that may be read from, latest event first."""
@@ -99,8 +115,11 @@ class Places:
     def _pick(
         self, number: int, items: Sequence[JsonValue], position: int
     ) -> tuple[tuple[tuple[str, Ref], ...], bool] | None:
-        """Fields with what they must fit, and whether the first of several is meant. That needs a field that is equal to
-        a value and leaves some elements out: the API's order then decides. An element that is alone needs no test."""
+        """Fields with what they must fit, and whether the first of several is meant.
+
+        That needs a field that is equal to a value and leaves some elements out; the API's order then decides. An
+        element that is alone needs no test.
+        """
         element = items[position]
         if not isinstance(element, dict):
             return None

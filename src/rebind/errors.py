@@ -94,6 +94,10 @@ class ProviderError(InfraError):
         self.attempts = attempts
 
 
+class ProviderRefused(ProviderError):
+    """A provider knows no such key, model or address: asking again changes nothing, and a run stops."""
+
+
 class EnvironmentFailure(InfraError):
     """An environment crashed or timed out by itself."""
 

@@ -309,7 +309,12 @@ class Slot(Frozen):
 
 class SkillStep(Frozen):
     """One call of a skill. Argument values are constants, {"slot": name}, or {"from": step, "path": [...],
-    "where": {field: slot name}} for a value read from an earlier result."""
+    "where": {field: slot name}} for a value read from an earlier result.
+
+    In a path "*" is the list element that `where` finds (a reference may stand there instead of a slot name); with
+    "first": true it is the first of several that fit; "as": "amount" writes cents as 45.00. {"template": [...]} joins
+    texts and references; a `page` of {"all": "pages"} walks a listing to its end.
+    """
 
     tool: str
     args: dict[str, JsonValue]

@@ -7,6 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pydantic import JsonValue
 from rebind.memory.descriptor import describe, fold
 from rebind.types import Call, Step, ToolCall
 
@@ -28,7 +29,7 @@ def test_a_loop_is_folded() -> None:
 
 
 def test_only_the_names_of_calls_that_succeeded_are_described() -> None:
-    args = {"query": "Anna Smith"}
+    args: dict[str, JsonValue] = {"query": "Anna Smith"}
     calls = (
         Call(tool="contacts_search", args=args, status=200, result={"items": [{"email": "anna@example.com"}]}),
         Call(tool="contacts_delete", args={"contact_id": "con_1"}, status=404, result={"error": "no such"}),

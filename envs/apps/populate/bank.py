@@ -60,7 +60,7 @@ class _Bank:
 
 
 def populate(db: sqlite3.Connection, rng: random.Random) -> None:
-    """Writes 3 accounts, 44 payees, up to 12 standing orders, 30 payment requests and about 850 transactions."""
+    """Writes 3 accounts, 44 payees, up to 12 standing orders, 30 payment requests and about 800 transactions."""
     world = cast(db, rng)
     kinds = [kind for kind, _ in words.ACCOUNTS]
     accounts = dict(zip(kinds, ids(rng, "acc", len(kinds)), strict=True))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from rebind.envs.apps.populate import chance, ids, insert
 from rebind.envs.apps.populate.cast import Cast, Person, cast, stamp
-from rebind.envs.apps.populate.names import PROJECTS
+from rebind.envs.apps.populate.names import PROJECTS, TABLES
 
 _BEFORE, _AFTER = 126, 56
 """Days of calendar before and after the world's date."""
@@ -34,11 +34,10 @@ _CLIENT_EVENTS = (
     "Call with {person} ({company})", "{company}: contract talks", "Lunch with {person}", "{company} quarterly review",
     "On-site visit at {company}",
 )  # fmt: skip
-_TABLES = ("Café Morgen", "Trattoria Lucca", "The Copper Kettle", "Harbour Bistro", "Noodle Bar")
 _PRIVATE_EVENTS = (  # title, calendar, hour, minutes, places
-    ("Dinner with {person}", "home", 19, 120, _TABLES),
-    ("Coffee with {person}", "home", 16, 60, _TABLES),
-    ("Brunch with {person}", "home", 11, 120, _TABLES),
+    ("Dinner with {person}", "home", 19, 120, TABLES),
+    ("Coffee with {person}", "home", 16, 60, TABLES),
+    ("Brunch with {person}", "home", 11, 120, TABLES),
     ("Dentist", "home", 8, 45, ("Practice Dr. Lindqvist", "Practice at the market")),
     ("Haircut", "home", 17, 45, ("Salon Verve",)),
     ("Car inspection", "home", 8, 60, ("Garage Hollis",)),
@@ -117,7 +116,7 @@ def _meetings(known: Cast, days: list[datetime.date]) -> Iterator[_Event]:
         client = rng.choice(known.of("client", "vendor"))
         title = rng.choice(_CLIENT_EVENTS).format(person=client.name, company=client.company)
         lunch = title.startswith("Lunch")
-        place, hours = (rng.choice(_TABLES), (12, 13)) if lunch else (rng.choice(_ROOMS), (8, 16))
+        place, hours = (rng.choice(TABLES), (12, 13)) if lunch else (rng.choice(_ROOMS), (8, 16))
         yield _workday(rng, days, title, (client,), place, hours)
 
 

@@ -36,7 +36,7 @@ class _Chat:
 
 
 def populate(db: sqlite3.Connection, rng: random.Random) -> None:
-    """Writes 42 chats and about 900 messages. Needs the calendar's events: some chats speak of them."""
+    """Writes 42 chats and about 1,000 messages. Needs the calendar's events: some chats speak of them."""
     world = cast(db, rng)
     chats = [_direct(person) for person in rng.sample(world.people, _DIRECT)]
     chats += [_group(world, title) for title in rng.sample(texts.GROUP_TITLES, _GROUPS)]

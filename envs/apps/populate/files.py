@@ -27,7 +27,7 @@ class _File:
 
 
 def populate(db: sqlite3.Connection, rng: random.Random) -> None:
-    """Writes about 240 files; every path once."""
+    """Writes about 250 files; every path once."""
     world = cast(db, rng)
     made = [_text(world, kind) for kind in texts.TEXTS for _ in range(kind.count)]
     made += [_table(world, kind) for kind in texts.TABLES for _ in range(kind.count)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from rebind.envs.apps.populate import chance, ids, insert
 from rebind.envs.apps.populate import mail_texts as texts
 from rebind.envs.apps.populate.cast import Cast, Person, cast, euros, stamp
-from rebind.envs.apps.populate.names import CITIES, PLACES, PROJECTS, THINGS
+from rebind.envs.apps.populate.names import CITIES, PLACES, PROJECTS, TABLES, THINGS
 
 _THREADS, _NEWSLETTERS, _NOTICES, _DRAFTS = 200, 84, 70, 12
 _PAST_DAYS = 150
@@ -59,10 +59,12 @@ class _Writer:
             "company": you.company,
             "day": _WEEKDAYS[date.weekday()],
             "date": date.isoformat(),
+            "past": (when.date() - datetime.timedelta(days=rng.randint(1, 6))).isoformat(),
             "hour": f"{rng.randint(9, 19)}:{rng.choice(('00', '15', '30'))}",
             "amount": euros(rng.randrange(1_200, 98_000, 50)),
             "number": f"{rng.choice('ABKRT')}-{rng.randint(10_000, 99_999)}",
             "place": rng.choice(PLACES),
+            "table": rng.choice(TABLES),
             "city": rng.choice(CITIES),
             "thing": rng.choice(THINGS),
         }

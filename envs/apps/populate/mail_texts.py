@@ -1,7 +1,7 @@
 """What the mails of a world say: topics of correspondence with their turns, newsletters and notices.
 
-Slots in braces: me, my_first, your_first, other (a third person), project, company, day (a weekday), date (ISO), hour,
-amount, number (of an invoice or booking), place, city, thing.
+Slots in braces: me, my_first, your_first, other (a third person), project, company, date (ISO, to come) and its weekday
+day, past (ISO), hour, amount, number (of an invoice or booking), place, table (a restaurant), city, thing.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ TOPICS = (
             "I am away from {date}. Would you look after {project} in that week? {other} takes the support line.",
             "Can you cover for me from {date}? There is little to do besides the {day} report.",
         ),
-        ("Yes, happy to.", "I am away myself, please ask {other}.", "Thank you, I owe you a coffee at {place}."),
+        ("Yes, happy to.", "I am away myself, please ask {other}.", "Thank you, I owe you a coffee at {table}."),
     ),
     Topic(
         WORK,
@@ -129,8 +129,8 @@ TOPICS = (
         PRIVATE,
         ("Dinner on {day}?", "Dinner", "Dinner on {date}"),
         (
-            "Shall we have dinner at {place} on {day}? {other} would come too.",
-            "We have a table at {place} on {date}, {hour}. Are you in?",
+            "Shall we have dinner at {table} on {day}? {other} would come too.",
+            "We have a table at {table} on {date}, {hour}. Are you in?",
         ),
         (
             "Gladly! {hour} is perfect.", "I can't make that day, how about {day}?", "Can we bring the children?",
@@ -175,7 +175,7 @@ TOPICS = (
         ("Birthday present for {other}", "{other}'s birthday", "Surprise for {other}"),
         (
             "We celebrate {other}'s birthday on {date}. I thought of a {thing}; it costs {amount}. Do we share?",
-            "Let us meet at {place} on {day} to plan the surprise. Not a word to {other}!",
+            "Let us meet at {table} on {day} to plan the surprise. Not a word to {other}!",
         ),
         ("Good idea, I am in with half.", "{other} already has one of those.", "I get the card, you get the flowers."),
         "family",
@@ -201,8 +201,8 @@ NOTICES = (
     ("orders@shop.example", "Your order {number} has been shipped", "Order {number} over {amount} is on its way and "
      "should arrive by {date}.", "receipts"),
     ("orders@shop.example", "Your order {number}", "Thank you for your order {number} over {amount}.", "receipts"),
-    ("service@bank.example", "Your statement of {date}", "Your statement of {date} is ready in the bank app.", None),
-    ("service@bank.example", "Payment received", "We booked a payment of {amount} on {date}, reference {number}.",
+    ("service@bank.example", "Your statement of {past}", "Your statement of {past} is ready in the bank app.", None),
+    ("service@bank.example", "Payment received", "We booked a payment of {amount} on {past}, reference {number}.",
      None),
     ("noreply@calendar.example", "Reminder: {day}, {hour}", "You have an event on {day} at {hour} at {place}.", None),
     ("library@townlibrary.example", "Your loans are due on {date}", "Three loans are due on {date}. Renew them online "

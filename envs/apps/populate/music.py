@@ -1,4 +1,4 @@
-"""Songs of some 34 artists, with covers and other versions of the same title, and playlists with similar names."""
+"""Songs of 39 artists, with covers and other versions of the same title, and playlists with similar names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rebind.envs.apps.populate import music_words as words
 from rebind.envs.apps.populate.cast import cast
 from rebind.envs.apps.populate.names import FIRST_NAMES
 
-_BANDS, _SOLOISTS, _COVERS, _VERSIONS, _PLAYLISTS = 20, 14, 16, 14, 13
+_BANDS, _SOLOISTS, _COVERS, _VERSIONS, _PLAYLISTS = 23, 16, 16, 14, 13
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class _Song:
 
 
 def populate(db: sqlite3.Connection, rng: random.Random) -> None:
-    """Writes about 290 songs and 13 playlists."""
+    """Writes about 330 songs and 13 playlists."""
     latest = cast(db, rng).today.year
     songs = [song for artist in _artists(rng) for song in _discography(rng, artist, latest)]
     songs += _covers(rng, songs, latest)
@@ -46,13 +46,13 @@ def _artists(rng: random.Random) -> list[str]:
 
 
 def _discography(rng: random.Random, artist: str, latest: int) -> Iterator[_Song]:
-    """One to three albums of two to five songs, mostly in the artist's own genre."""
+    """One to three albums of three to five songs, mostly in the artist's own genre."""
     genre = rng.choice(words.GENRES)
     year = rng.randint(1974, latest - 6)
     titles: set[str] = set()
     for _ in range(rng.choice((1, 2, 2, 3))):
         album = _filled(rng, rng.choice(words.ALBUM_PATTERNS))
-        for _ in range(rng.randint(2, 5)):
+        for _ in range(rng.randint(3, 5)):
             title = _title(rng)
             if title not in titles:
                 titles.add(title)

@@ -78,3 +78,4 @@ PLACES = (
     "Café Morgen", "Trattoria Lucca", "The Copper Kettle", "Harbour Bistro", "Noodle Bar", "the town library",
     "the community centre", "the botanical garden", "the Old Mill Theatre",
 )  # fmt: skip
+TABLES = ("Café Morgen", "Trattoria Lucca", "The Copper Kettle", "Harbour Bistro", "Noodle Bar")

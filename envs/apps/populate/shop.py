@@ -56,7 +56,7 @@ class _Coupon:
 
 
 def populate(db: sqlite3.Connection, rng: random.Random) -> None:
-    """Writes about 260 products, 16 coupons, 5 addresses, 50 orders, 235 reviews and 11 wishes."""
+    """Writes about 310 products, 16 coupons, 5 addresses, 50 orders, 235 reviews and 11 wishes."""
     world = cast(db, rng)
     products = _products(rng)
     coupons = _coupons(world)

@@ -8,7 +8,7 @@ import typer
 
 from rebind import __version__
 from rebind.cli import bank, bench, demo, doctor, envs, ledger, report, study, targets
-from rebind.errors import RebindError, UserError
+from rebind.errors import ProviderRefused, RebindError, UserError
 
 app = typer.Typer(
     name="rebind",
@@ -38,7 +38,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and exit."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+    ),
 ) -> None:
     """Measures what an agent's past is worth."""
 
@@ -48,7 +50,7 @@ def main() -> None:
     input, 130 interrupted."""
     try:
         app()
-    except UserError as error:
+    except (UserError, ProviderRefused) as error:
         print(f"rebind: {error}", file=sys.stderr)
         sys.exit(2)
     except RebindError as error:

@@ -18,8 +18,12 @@ def build(
     env: str = typer.Option("apps", "--env", help="Environment, as `rebind envs list` names it."),
     seeds: int = typer.Option(8, "--seeds", min=1, help="Source tasks per family: seeds 0 to N-1."),
     family: list[str] = typer.Option([], "--family", help="Only this family; may be given several times."),
-    model: str = typer.Option("oracle", "--model", help="Who acts: `oracle` (with seeded detours), or a model by name."),
-    detours: float = typer.Option(0.15, "--detours", min=0.0, max=1.0, help="Oracle only: chance of a detour at a call."),
+    model: str = typer.Option(
+        "oracle", "--model", help="Who acts: `oracle` (with seeded detours), or a model by name."
+    ),
+    detours: float = typer.Option(
+        0.15, "--detours", min=0.0, max=1.0, help="Oracle only: chance of a detour at a call."
+    ),
     difficulty: Literal["all", "intermediate"] = typer.Option(
         "all", "--difficulty", help="`intermediate` drops families that a no-memory baseline always or never solves."
     ),
@@ -27,16 +31,15 @@ def build(
 ) -> None:
     """Collect rollouts of source tasks and keep those the verifier accepts."""
     from rebind.banks.build import build as build_rollouts
-    from rebind.banks.rollers import oracle_roller
     from rebind.envs import world
-    from rebind.eval.rollouts import model_roller
+    from rebind.eval.rollouts import roller
 
     chosen = world(env)
-    with model_roller(model) as by_model, progress("rollouts") as bar:
+    with roller(chosen, model, detours) as acting, progress("rollouts") as bar:
         built = build_rollouts(
             chosen,
             out,
-            by_model or oracle_roller(chosen, detours),
+            acting,
             seeds=range(seeds),
             families=family,
             difficulty=difficulty,
@@ -55,8 +58,8 @@ def build(
 def freeze(
     builds: list[Path] = typer.Argument(..., help="Folders made by `rebind bank build`; their rollouts are pooled."),
     out: Path = typer.Option(..., "--out", help="Folder of the new bank; must not exist."),
-    encoder: str = typer.Option("all-minilm-l6-v2", "--encoder", help="Encoder of the index: all-minilm-l6-v2, bge-m3."),
-    summaries: str | None = typer.Option(None, "--summaries", help="Model that writes the generic summaries; none without."),
+    encoder: str = typer.Option("all-minilm-l6-v2", "--encoder", help="Encoder: all-minilm-l6-v2 or bge-m3."),
+    summaries: str | None = typer.Option(None, "--summaries", help="Model that writes the generic summaries."),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Write a frozen, content-addressed, read-only bank."""
@@ -79,11 +82,12 @@ def freeze(
 
 
 @app.command()
-def verify(bank: Path = typer.Argument(..., help="Bank folder."), as_json: bool = JSON_OPTION) -> None:
+def verify(bank: Path = typer.Argument(..., help="Bank folder, or `shipped:NAME`."), as_json: bool = JSON_OPTION) -> None:
     """Check every file of a bank against its manifest; exit code 1 names the first that differs."""
+    from rebind.banks.shipped import locate
     from rebind.banks.store import verify as verify_bank
 
-    differs = verify_bank(bank)
+    differs = verify_bank(locate(bank))
     if as_json:
         emit({"bank": str(bank), "ok": differs is None, "differs": differs})
     else:

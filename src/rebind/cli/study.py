@@ -45,7 +45,9 @@ def plan(study: Path = STUDY, as_json: bool = JSON_OPTION) -> None:
 @app.command()
 def run(
     study: Path = STUDY,
-    out: Path | None = typer.Option(None, "--out", help="Run folder; runs/NAME by default. An interrupted run resumes."),
+    out: Path | None = typer.Option(
+        None, "--out", help="Run folder, runs/NAME by default; an interrupted run resumes."
+    ),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Run a study to its end, or resume it; then print its report's location."""

@@ -19,7 +19,7 @@ def build(
     bank: Path | None = typer.Option(None, "--bank", help="Frozen bank to make targets from."),
     env: str | None = typer.Option(None, "--env", help="With --paper-scale: the environment to build a bank of, too."),
     paper_scale: bool = typer.Option(
-        False, "--paper-scale", help="Build the bank as well, at the paper's size (apps: 194 records, 745 targets or more)."
+        False, "--paper-scale", help="Build the bank as well, at the paper's size (apps: 194 records, 745 targets)."
     ),
     workers: int = typer.Option(2, "--workers", min=1, help="Processes."),
     as_json: bool = JSON_OPTION,
@@ -27,15 +27,15 @@ def build(
     """Make up to four targets a record, one a shift level, and keep those that pass every check."""
     from rebind.banks.paper import build_paper_scale
     from rebind.banks.shift import build_targets
+    from rebind.banks.shipped import locate
 
     if paper_scale == (bank is not None) or paper_scale != (env is not None):
         raise UserError("give either --bank BANK, or --paper-scale with --env NAME")
     with progress("targets") as bar:
-        if env is not None:
-            built = build_paper_scale(env, out, workers=workers, progress=bar)
+        if bank is not None:
+            built = build_targets(locate(bank), out, workers=workers, progress=bar)
         else:
-            assert bank is not None
-            built = build_targets(bank, out, workers=workers, progress=bar)
+            built = build_paper_scale(env or "", out, workers=workers, progress=bar)
     result = {**asdict(built), "path": str(built.path)}
     if as_json:
         emit(result)
@@ -47,15 +47,16 @@ def build(
 
 @app.command()
 def verify(
-    targets: Path = typer.Argument(..., help="Targets folder."),
+    targets: Path = typer.Argument(..., help="Targets folder, or `shipped:NAME`."),
     bank: Path | None = typer.Option(None, "--bank", help="Where the bank lies now, if it was moved."),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Check files and every target again in the real environment; exit code 1 if any is invalid."""
     from rebind.banks.revalidate import verify_targets
+    from rebind.banks.shipped import locate
 
     with progress("verify") as bar:
-        found = verify_targets(targets, bank_path=bank, progress=bar)
+        found = verify_targets(locate(targets), bank_path=locate(bank) if bank else None, progress=bar)
     emit(asdict(found)) if as_json else facts("Verification", asdict(found))
     if found.invalid:
         raise typer.Exit(1)
@@ -90,7 +91,8 @@ def show(
             }
         )
         return
-    facts(f"{pair.family}, {pair.level}", {"source": pair.source_goal, "target": pair.target_goal, "workflow": pair.workflow})
+    goals = {"source": pair.source_goal, "target": pair.target_goal, "workflow": pair.workflow}
+    facts(f"{pair.family}, {pair.level}", goals)
     rows_changed = [(c.name, c.kind, c.source, c.target) for c in pair.changed]
     table("Changed bindings", ("binding", "kind", "source", "target"), rows_changed)
     table("Same bindings", ("binding", "kind", "value"), [(b.name, b.kind, b.value) for b in pair.same])

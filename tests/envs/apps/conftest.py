@@ -1,15 +1,18 @@
-"""A restored world and a client that calls its APIs as an agent would."""
+"""A restored world, a client that calls its APIs as an agent would, and a session for Python blocks on it."""
 
 from __future__ import annotations
 
+import datetime
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from rebind.envs.apps.api import registry
+from rebind.envs.apps.code import CodeSession
 from rebind.envs.apps.state import Snapshots
+from rebind.types import Call
 
 
 class Client:
@@ -76,3 +79,35 @@ def db(worlds: Snapshots) -> Iterator[sqlite3.Connection]:
 @pytest.fixture
 def agent(db: sqlite3.Connection) -> Client:
     return Client(db)
+
+
+class Session(CodeSession):
+    """A session on a real state that remembers its calls."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.made: list[Call] = []
+
+        def call(tool: str, args: dict[str, Any], /) -> Call:
+            self.made.append(registry.call(db, tool, args))
+            return self.made[-1]
+
+        super().__init__(registry.REGISTRY, call, moment=datetime.datetime(2026, 3, 4, 12))
+
+
+@pytest.fixture
+def new_session(db: sqlite3.Connection) -> Iterator[Callable[[], Session]]:
+    """Makes sessions on one state; they are closed at the end."""
+    made: list[Session] = []
+
+    def make() -> Session:
+        made.append(Session(db))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def session(new_session: Callable[[], Session]) -> Session:
+    return new_session()

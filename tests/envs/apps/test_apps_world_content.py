@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import sqlite3
 import re
+import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any

@@ -1,0 +1,157 @@
+"""What to look for in the episodes of a target: source values that it does not have, and its own that are new.
+
+The source is the record that was selected for the target (what the memory conditions deliver), or the record the target
+was made from where none was selected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import JsonValue
+
+from rebind.memory.values import leaves, mentions, spellings
+from rebind.types import Binding, BindingKind
+
+Leaf = str | int | float
+SHORTEST_TEXT = 3
+"""Characters; a shorter text turns up by chance."""
+_SMALLEST_ANYWHERE = 100
+"""A whole number below this counts only in an argument named like its binding."""
+_MOMENT = re.compile(r"(?<=\d)t(?=\d\d:\d\d)")
+
+
+@dataclass(frozen=True)
+class Value:
+    """One scalar of a binding, ready to be looked for."""
+
+    binding: str
+    kind: BindingKind
+    leaf: Leaf
+    texts: tuple[str, ...]
+    """Spellings that count as a use within a text, folded."""
+    evidence: tuple[str, ...]
+    """Spellings that count as having seen it, folded; a superset of `texts`."""
+    whole: bool = False
+    """A common word: counts only where it is the whole argument."""
+    rival: str = ""
+    """The other side's value of the same binding; a part of it proves nothing."""
+
+    def used_in(self, name: str, leaf: Leaf, low: str) -> bool:
+        """Whether an argument (its name, "" where it has none; what it is given; that folded) holds the value."""
+        if not isinstance(leaf, str):
+            return self._number(name, leaf)
+        if self.whole:
+            return low.strip() in self.texts
+        return any(text in low and mentions(low, text) for text in self.texts)
+
+    def part_in(self, leaf: Leaf) -> bool:
+        """Whether an argument is a part of the value, whole words, that the other side's value does not share."""
+        if not isinstance(leaf, str) or len(leaf) < SHORTEST_TEXT:
+            return False
+        return mentions(str(self.leaf), leaf) and not mentions(self.rival, leaf)
+
+    def _number(self, name: str, leaf: int | float) -> bool:
+        if isinstance(self.leaf, str) or leaf != self.leaf:
+            return False
+        return telling(self.leaf) or bool(_words(name) & _words(self.binding))
+
+    def seen_in(self, low: str) -> int:
+        """Where a folded text shows the value; -1 where it does not."""
+        for text in self.evidence:
+            if text in low and mentions(low, text):
+                return low.find(text)
+        return -1
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The values of one target."""
+
+    stale: tuple[Value, ...]
+    """Source values that the target does not have."""
+    wanted: tuple[Value, ...]
+    """Target values that the source does not have, of bindings that both have and that an action can name: no states,
+    no small numbers or single words of parameters."""
+
+
+NOTHING_CHANGED = Changed((), ())
+
+
+def changed_values(source: Sequence[Binding], target: Sequence[Binding]) -> Changed:
+    """The values to look for when `target`'s task is attempted with `source`'s trajectory at hand."""
+    old, new = {b.name: b for b in source}, {b.name: b for b in target}
+    target_leaves = [leaf for b in target for _, leaf in leaves(b.value)]
+    known = {_key(leaf) for leaf in target_leaves}
+    found = (_stale(v, target_leaves) for b in source for v in _values(b, new.get(b.name), known))
+    stale = tuple(v for v in found if v is not None)
+    both = sorted({v.binding for v in stale} & new.keys())
+    wanted = (
+        v
+        for n in both
+        for v in _values(new[n], old[n], {_key(leaf) for _, leaf in leaves(old[n].value)})
+        if _nameable(v)
+    )
+    return Changed(stale, tuple(wanted))
+
+
+def fold(text: str) -> str:
+    """A text as values are looked for in it: case folded, date and time apart."""
+    low = text.casefold()
+    return _MOMENT.sub(" ", low) if ":" in low else low
+
+
+def telling(number: int | float) -> bool:
+    """Whether a number is unlikely to turn up by chance."""
+    return abs(number) >= _SMALLEST_ANYWHERE or number != int(number)
+
+
+def _values(binding: Binding, other: Binding | None, known: set[Leaf]) -> Iterator[Value]:
+    """The checkable scalars of a binding that are not among the known ones."""
+    for _, leaf in leaves(binding.value):
+        if _key(leaf) in known or (isinstance(leaf, str) and len(leaf.strip()) < SHORTEST_TEXT):
+            continue
+        evidence = tuple(dict.fromkeys(fold(s) for s in spellings(leaf)))
+        texts = tuple(s for s in evidence if len(s) >= SHORTEST_TEXT and not _ordinal(s, leaf))
+        yield Value(binding.name, binding.kind, leaf, texts, evidence, rival=_text(other.value) if other else "")
+
+
+def _stale(value: Value, target_leaves: Sequence[Leaf]) -> Value | None:
+    """The value less the spellings that a target value shares; None where nothing telling is left."""
+    shared = [fold(spelling) for leaf in target_leaves for spelling in spellings(leaf)]
+    texts = tuple(t for t in value.texts if not any(mentions(s, t) for s in shared))
+    if isinstance(value.leaf, str) and not texts:
+        return None
+    return replace(value, texts=texts, whole=_common_word(value))
+
+
+def _nameable(value: Value) -> bool:
+    """Whether doing the task rightly shows the value, or something that stands for it, in an action."""
+    if value.kind == "state":
+        return False
+    if value.kind == "parameter":
+        return not _common_word(value) and (isinstance(value.leaf, str) or telling(value.leaf))
+    return True
+
+
+def _common_word(value: Value) -> bool:
+    return isinstance(value.leaf, str) and value.kind in ("parameter", "state") and value.leaf.strip().isalpha()
+
+
+def _key(leaf: Leaf) -> Leaf:
+    return leaf.strip().casefold() if isinstance(leaf, str) else leaf
+
+
+def _text(value: JsonValue) -> str:
+    return " ".join(str(leaf) for _, leaf in leaves(value))
+
+
+def _ordinal(spelling: str, leaf: Leaf) -> bool:
+    """Whether a spelling is an ordinal: a "15th" shows that a 15 was seen, but is no use of the number."""
+    return not isinstance(leaf, str) and not spelling[-1].isdigit()
+
+
+def _words(name: str) -> set[str]:
+    return {word for word in name.casefold().split("_") if len(word) > 1 and word != "id"}
