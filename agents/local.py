@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -116,9 +117,13 @@ class LocalServer:
         return self._child.pid if self._child else None
 
     @property
+    def runs(self) -> bool:
+        return self._child is not None and self._child.poll() is None
+
+    @property
     def endpoint(self) -> Endpoint:
         """Where and how requests to it are sent. Raises `InfraError` where it does not run."""
-        if self._child is None or self._child.poll() is not None:
+        if not self.runs:
             code = self._child.returncode if self._child else None
             log = f"; the end of its log:\n{self._tail()}" if self._log.exists() else ""
             raise InfraError(f"the server of {PREFIX}{self.weights.name} is not running (exit code {code}){log}")
@@ -133,7 +138,7 @@ class LocalServer:
             timeout=_TIMEOUT,
         )
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, str | int]:
         """What decides its answers besides the request."""
         return {
@@ -178,13 +183,14 @@ _lock = threading.Lock()
 
 
 def serve(name: str, settings: LocalSettings | None = None) -> LocalServer:
-    """The running server of a local model: started at the first call, then shared by this process until it ends.
+    """The running server of a local model: started at the first call, then shared by this process until it ends. One
+    that died (killed for want of memory, say) is replaced.
 
     Raises what `LocalServer.start` raises.
     """
     key = (name, settings or LocalSettings())
     with _lock:
-        if key not in _running:
+        if key not in _running or not _running[key].runs:
             server = LocalServer(*key).start()
             atexit.register(server.close)
             _running[key] = server

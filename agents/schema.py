@@ -13,7 +13,7 @@ from rebind.types import ToolSpec
 
 Schema = dict[str, JsonValue]
 
-_THOUGHT: Schema = {"type": "string", "maxLength": 200}
+_THOUGHT: Schema = {"type": "string", "maxLength": 160}
 _MOST_SEEN = 500
 """Values or names kept: each is a branch of the grammar."""
 _LONGEST_VALUE = 80

@@ -151,8 +151,8 @@ def _effect(found: Differences, dimension: Dimension) -> Effect:
 
 
 def retained_utility(episodes: pd.DataFrame, conditions: Sequence[str]) -> list[Retained]:
-    """Utility over No Memory in each group over that in the easiest group: no shift, and the shortest length group of
-    the paper (5–10) or the shortest there is."""
+    """Utility over No Memory in each group over that in the easiest group there is: no shift, and the shortest length
+    group of the paper (5–10)."""
     found: list[Retained] = []
     for treatment in TREATMENTS:
         pairing = Pairing(episodes, treatment)

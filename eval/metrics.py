@@ -130,9 +130,8 @@ def means(rows: pd.DataFrame, columns: Sequence[str], *, interval_of: str | None
     return found
 
 
-def summaries(episodes: pd.DataFrame, conditions: Sequence[str]) -> list[Summary]:
+def summaries(episodes: pd.DataFrame, conditions: Sequence[str], environments: Sequence[str]) -> list[Summary]:
     """Every condition in every scope, under both treatments. Intervals stand at the micro success."""
-    environments = sorted(episodes["environment"].unique())
     found: list[Summary] = []
     for treatment in TREATMENTS:
         rows = scored(episodes, treatment)

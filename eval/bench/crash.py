@@ -111,8 +111,7 @@ def _round(
     began = time.monotonic()
     _finish(study, folder)
     tally.seconds.append(time.monotonic() - began)
-    final = episodes_of(folder)
-    tally.lost += [f"episode {name} is gone or changed" for name, h in acknowledged.items() if final.get(name) != h]
+    tally.lost += lost(acknowledged, episodes_of(folder))
     tally.doubled += doubled(folder)
     found = verify(folder)
     if not found.ok or found.manifest != "matches":
@@ -178,6 +177,11 @@ def episodes_of(folder: Path) -> dict[str, str]:
     if not (folder / LEDGER_FILE).exists():
         return {}
     return {f"{e.cell}#{e.attempt}": e.hash for e in read_events(folder) if e.kind == "episode"}
+
+
+def lost(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """Sentences for episodes that were there and are not, or not as they were."""
+    return [f"episode {name} is gone or changed" for name, digest in before.items() if after.get(name) != digest]
 
 
 def doubled(folder: Path) -> list[str]:

@@ -39,7 +39,7 @@ def report_of(run: Run) -> Report:
     """The report of a run that is already loaded."""
     study = _study(run)
     conditions, pairs = study.conditions, contrast.pairs_of(study.conditions)
-    summaries = metrics.summaries(run.episodes, conditions)
+    summaries = metrics.summaries(run.episodes, conditions, study.environments)
     found = contrast.contrasts(run.episodes, pairs)
     retained = contrast.retained_utility(run.episodes, conditions)
     interactions = contrast.interactions(run.episodes, pairs)

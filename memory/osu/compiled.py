@@ -64,23 +64,26 @@ def _expand(  # noqa: PLR0913  # numba takes arrays one by one; these are the fi
     relevance = _relevance(sims, members, sizes, norms)
     units = _ranked(relevance, members)[:k]
     rows = _sorted_members(members, sizes, units, sims)
-    n = len(costs)
+    n, count_units = len(costs), len(units)
     free = np.ones(n, dtype=np.bool_)
     closest = np.full(n, -np.inf)
+    folded = np.zeros(n, dtype=np.int64)
     entity_taken = np.zeros(entities.max() + 1 if len(entities) else 0, dtype=np.bool_)
     tool_taken = np.zeros(tools.max() + 1 if n else 0, dtype=np.bool_)
-    waiting = np.ones(k, dtype=np.bool_)
+    # `bound` never lies below a unit's score and equals it where `fresh`: a step's novelty only falls as steps are taken.
+    bound = np.full(count_units, np.inf)
+    fresh = np.zeros(count_units, dtype=np.bool_)
     taken = np.empty(n, dtype=np.int64)
-    opened = np.empty(k, dtype=np.int64)
+    opened = np.empty(count_units, dtype=np.int64)
     n_taken, n_opened, left = 0, 0, budget
     cheapest = costs.min() if n else 0
-    while n_opened < k and left >= cheapest:
-        best, best_score = -1, -np.inf
-        for u in range(k):
-            if not waiting[u]:
-                continue
+    while left >= cheapest and count_units > 0:
+        best = np.argmax(bound)
+        if bound[best] == -np.inf:
+            break
+        if not fresh[best]:
             cost, count, total = 0, 0, 0.0
-            for i in rows[u]:
+            for i in rows[best]:
                 if i < 0 or count == candidates:
                     break
                 if not free[i]:
@@ -88,18 +91,17 @@ def _expand(  # noqa: PLR0913  # numba takes arrays one by one; these are the fi
                 count += 1
                 cost += costs[i]
                 if novelty > 0.0 and n_taken > 0:
+                    _fold(i, closest, folded, taken[:n_taken], vectors, gram)
                     total += _novelty(i, closest, entity_starts, entities, entity_taken, tools, tool_taken, structural)
-            if count == 0:
-                waiting[u] = False
-                continue
-            score = (relevance[units[u]] + novelty * (total / count)) / (cost + EPSILON)
-            if score > best_score:
-                best, best_score = u, score
-        if best < 0:
-            break
-        waiting[best] = False
+            fresh[best] = True
+            bound[best] = -np.inf
+            if count > 0:
+                bound[best] = (relevance[units[best]] + novelty * (total / count)) / (cost + EPSILON)
+            continue
+        bound[best] = -np.inf
         opened[n_opened] = units[best]
         n_opened += 1
+        before = n_taken
         for i in rows[best]:
             if i < 0:
                 break
@@ -108,15 +110,43 @@ def _expand(  # noqa: PLR0913  # numba takes arrays one by one; these are the fi
                 left -= costs[i]
                 taken[n_taken] = i
                 n_taken += 1
-                if novelty > 0.0:
-                    row = gram[i] if len(gram) else np.dot(vectors, vectors[i])
-                    for j in range(n):
-                        closest[j] = max(closest[j], np.float64(row[j]) / GRID**2)
-                    for e in range(entity_starts[i], entity_starts[i + 1]):
-                        entity_taken[entities[e]] = True
-                    if tools[i] >= 0:
-                        tool_taken[tools[i]] = True
+                for e in range(entity_starts[i], entity_starts[i + 1]):
+                    entity_taken[entities[e]] = True
+                if tools[i] >= 0:
+                    tool_taken[tools[i]] = True
+        if n_taken > before:
+            _age(bound, fresh, rows, free, before == 0, novelty > 0.0)
     return taken[:n_taken].copy(), opened[:n_opened].copy()
+
+
+@_compiled
+def _age(
+    bound: Floats, fresh: NDArray[np.bool_], rows: Ints, free: NDArray[np.bool_], first: bool, novel: bool
+) -> None:
+    """After steps were taken: scores are stale, and those of units that lost a step, or gained novelty, are unknown."""
+    for u in range(len(bound)):
+        if bound[u] == -np.inf:
+            continue
+        lost = False
+        for i in rows[u]:
+            if i < 0:
+                break
+            lost = lost or not free[i]
+        if lost or (first and novel):
+            bound[u] = np.inf
+        if lost or novel:
+            fresh[u] = False
+
+
+@_compiled
+def _fold(
+    i: int, closest: Floats, folded: NDArray[np.int64], taken: NDArray[np.int64], vectors: Vectors, gram: Vectors
+) -> None:
+    """Brings the largest cosine of step i with the taken steps up to date."""
+    for t in range(folded[i], len(taken)):
+        product = np.float64(gram[i, taken[t]]) if len(gram) else _exact_product(vectors[i], vectors[taken[t]])
+        closest[i] = max(closest[i], product / GRID**2)
+    folded[i] = len(taken)
 
 
 @_compiled

@@ -138,7 +138,10 @@ def _type(value: JsonValue) -> SlotType:
         return "int" if isinstance(value, int) else "float"
     if not isinstance(value, str):
         return "json"
-    return next((kind for kind, shape in _SHAPES if shape.fullmatch(value)), "str")
+    for kind, shape in _SHAPES:
+        if shape.fullmatch(value):
+            return kind
+    return "str"
 
 
 def _step_args(

@@ -30,7 +30,7 @@ PROFILE = ToolSpec(name="profile", description="Tells.", parameters={"type": "ob
 
 
 def admits(schema: dict[str, Any], **answer: Any) -> bool:
-    return jsonschema.Draft202012Validator(schema).is_valid(answer)
+    return bool(jsonschema.Draft202012Validator(schema).is_valid(answer))
 
 
 def test_each_tool_takes_its_own_arguments_only() -> None:

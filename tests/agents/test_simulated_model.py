@@ -79,7 +79,9 @@ def test_an_episode_that_fails_begins_well_and_gives_up_half_way() -> None:
 
 
 def test_a_stale_value_is_copied_only_where_the_support_holds_it() -> None:
-    script = Script(answers={GOAL: ("pay ann@new.org",)}, stale={GOAL: (Stale(target="ann@new.org", source="bo@old.org"),)})
+    script = Script(
+        answers={GOAL: ("pay ann@new.org",)}, stale={GOAL: (Stale(target="ann@new.org", source="bo@old.org"),)}
+    )
     task = f"Task: {GOAL}\n\nseen"
     assert answer(script, wire("Then I paid bo@old.org.", "ok", task), 0) == "pay bo@old.org"
     assert answer(script, wire("Look the address up.", "ok", task), 0) == "pay ann@new.org"

@@ -19,7 +19,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(values)
 @example({"\ue000": 1, "\U0001f600": 2, "z": 3})
 @example({'\x7f\x1f\x00\u2028"\\/': "\b\f\n\r\t\x0b\x7f\u2028"})
@@ -27,7 +27,7 @@ def test_any_json_value_has_the_bytes_of_the_rfc8785_package(value: object) -> N
     assert canonical_text(value).encode() == rfc8785.dumps(value)  # type: ignore[arg-type]  # any JSON value
 
 
-@settings(max_examples=1000)
+@settings(max_examples=1000, deadline=None)
 @given(floats)
 @example(-0.0)
 @example(1e15)

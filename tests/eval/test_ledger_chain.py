@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rebind.canon import digest
@@ -32,6 +32,7 @@ def merkle(leaves: list[bytes]) -> bytes:
     return hashlib.sha256(b"\x01" + merkle(leaves[:k]) + merkle(leaves[k:])).digest()
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=40), max_size=70))
 def test_the_merkle_root_is_that_of_the_recursive_definition(leaves: list[bytes]) -> None:
     tree = MerkleTree()

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from support.openai_server import Reply, playback, refusal
 
 from rebind.agents.llm import LLM
@@ -120,7 +119,7 @@ def test_a_provider_that_never_answers_makes_infrastructure_failures_and_no_zero
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     selecting = 2  # the ranker's requests are answered
-    _forecast(monkeypatch, Weather(faults={n: "500" for n in range(selecting, 5000)}))
+    _forecast(monkeypatch, Weather(faults=dict.fromkeys(range(selecting, 5000), "500")))
     monkeypatch.setattr(study_models, "LLM", lambda endpoints, **more: LLM(endpoints, attempts=2, backoff=0.0))
     run_study(_plan(attempts=2), tmp_path / "run", silent)
     episodes = _episodes(tmp_path / "run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rebind.eval.tokens import account, identity_violations
@@ -122,6 +122,7 @@ def test_an_attempt_that_never_called_a_model_spent_nothing() -> None:
 counts = st.none() | st.integers(0, 5000)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(counts, counts, counts), max_size=6), st.none() | st.tuples(counts, counts))
 def test_the_account_of_any_episode_obeys_its_identities(calls: list[Any], wrote: Any) -> None:
     rows = []

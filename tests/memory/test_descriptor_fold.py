@@ -6,8 +6,8 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from pydantic import JsonValue
+
 from rebind.memory.descriptor import describe, fold
 from rebind.types import Call, Step, ToolCall
 

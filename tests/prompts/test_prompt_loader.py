@@ -26,7 +26,7 @@ def test_a_missing_variable_is_named() -> None:
 
 
 def test_an_unknown_variable_is_named_with_the_nearest_known_one() -> None:
-    with pytest.raises(PromptError, match="no variable 'gaol'; did you mean 'goal'?"):
+    with pytest.raises(PromptError, match=r"no variable 'gaol'; did you mean 'goal'\?"):
         render("actor_task", gaol="g", observation="o")
 
 
@@ -36,7 +36,7 @@ def test_a_variable_used_only_in_a_condition_must_be_given_too() -> None:
 
 
 def test_a_missing_attribute_of_a_variable_is_an_error_too() -> None:
-    with pytest.raises(PromptError, match="ranker_user.*number"):
+    with pytest.raises(PromptError, match=r"ranker_user.*number"):
         render("ranker_user", goal="g", first_observation="o", candidates=[{}])
 
 

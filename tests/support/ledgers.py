@@ -92,7 +92,7 @@ class MadeRun:
         self._study.append(("record", data))
         return name
 
-    def target(
+    def target(  # noqa: PLR0913 — a made target says everything about itself in one call
         self,
         goal: str,
         source: str,
@@ -121,32 +121,18 @@ class MadeRun:
             chosen=found[0] if chosen == "" and found else chosen or None,
             ranker="top1",
         )
+        sealed = {"seal": seal.model_dump(mode="json"), "source": paired.model_dump(mode="json") if paired else None}
+        query = f"Task: {goal}\nState: {first_observation}"
+        retrieved = {"query": query, "candidates": list(found), "scores": list(scores), "encoder": "made"}
         self._study += [
-            (
-                "target",
-                {
-                    "target": task.key,
-                    "task": task.model_dump(mode="json"),
-                    "seal": seal.model_dump(mode="json"),
-                    "source": paired.model_dump(mode="json") if paired else None,
-                },
-            ),
-            (
-                "retrieval",
-                {
-                    "target": task.key,
-                    "query": f"Task: {goal}\nState: {first_observation}",
-                    "candidates": list(found),
-                    "scores": list(scores),
-                    "encoder": "made",
-                },
-            ),
+            ("target", {"target": task.key, "task": task.model_dump(mode="json"), **sealed}),
+            ("retrieval", {"target": task.key, **retrieved}),
             ("selection", {**selection.model_dump(mode="json"), "request": None, "completion": None}),
         ]
         self.targets[task.key] = task
         return task.key
 
-    def episode(
+    def episode(  # noqa: PLR0913 — as above
         self,
         target: str,
         condition: str,
@@ -162,6 +148,7 @@ class MadeRun:
         note: ReuseNote | None = None,
         text: str = "",
         abandoned: bool = False,
+        claims: Mapping[str, Any] | None = None,
     ) -> None:
         """One attempt at a cell.
 
@@ -170,6 +157,7 @@ class MadeRun:
             calls: per model call, prompt tokens, those of the support among them, and completion tokens.
             note: a reuse note, written by one call that cost `WRITER`.
             abandoned: the process died before the attempt ended.
+            claims: fields of the episode row that are to say something else than its events.
         """
         cell = Cell(target=target, condition=condition, seed=seed)
         written = (Completion(text="note", usage=WRITER, attempts=(_answered(WRITER),)),) if note else ()
@@ -183,21 +171,15 @@ class MadeRun:
         ]
         if not abandoned:
             verdict = _verdict(bool(success), milestones)
-            if outcome != "invalid-infra":
-                events.append(("verdict", verdict.model_dump(mode="json")))
+            judged = outcome != "invalid-infra"
             episode = Episode(
-                cell=cell,
-                attempt=attempt,
-                outcome=outcome,
-                ending=ending,
+                cell=cell, attempt=attempt, outcome=outcome, ending=ending, seconds=2.0,
                 success=bool(success) if outcome == "valid" else None,
-                milestone=None if outcome == "invalid-infra" else verdict.progress,
-                steps=len(steps),
-                api_calls=sum(len(s.calls) for s in steps),
-                tokens=account(rows, support),
-                seconds=2.0,
-            )
-            events.append(("episode", episode.model_dump(mode="json")))
+                milestone=verdict.progress if judged else None,
+                steps=len(steps), api_calls=sum(len(s.calls) for s in steps), tokens=account(rows, support),
+            )  # fmt: skip
+            events += [("verdict", verdict.model_dump(mode="json"))] if judged else []
+            events.append(("episode", {**episode.model_dump(mode="json"), **(claims or {})}))
         self._episodes += [(kind, data, cell, attempt) for kind, data in events]
 
     def write(self, folder: Path, *, seal: bool = True) -> Path:
@@ -242,7 +224,7 @@ def _seal(env: str, family: str, key: str, values: Mapping[str, Any]) -> Seal:
 
 def _verdict(success: bool, milestones: tuple[int, int] | None) -> Verdict:
     reached, of = milestones or (0, 0)
-    made = tuple(Milestone(id=f"m{n}", text=f"milestone {n}", reached=n < reached) for n in range(of))
+    made = tuple(Milestone(id=f"m{n}", text=f"sealed milestone {n}", reached=n < reached) for n in range(of))
     return Verdict(success=success, milestones=made, failures=() if success else ("an effect is missing",))
 
 

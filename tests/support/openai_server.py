@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """One response; `drip` sends a blank every so many seconds before the body, as providers do to keep a connection."""
+    """One response. `drip`: a blank is sent every so many seconds before the body, as some providers do."""
 
     body: Any
     status: int = 200

@@ -33,7 +33,7 @@ class AdjustStandingOrder(Family):
         Drawn("insurer", "entity", choice(INSURERS), central=True),
         Drawn("policy", "entity", choice(POLICIES)),
         Drawn("day", "parameter", integer(2, 28)),
-        Drawn("label", "parameter", choice("adjusted | booked | handled | in-order | paid-monthly | settled | updated")),
+        Drawn("label", "parameter", choice("adjusted | booked | handled | in-order | settled | updated")),
         Drawn("premium", "state", integer(1_900, 8_900, 10)),
     )
     grounded = (
@@ -41,15 +41,15 @@ class AdjustStandingOrder(Family):
         Grounded("letter", "record", lambda v, b: v.column(NEWEST, service(b.insurer), subject(b.policy))[0]),
     )
     wordings = (
-        'My insurer {insurer} has changed the premium of my "{policy}". Set my standing order for that policy to the '
-        "monthly premium in their newest letter about it, let it run on day {day} of the month, and put the label "
-        '"{label}" on that letter. It came by mail; advertising does not count as a letter about the premium.',
-        "Please bring the standing order that pays {insurer} for the \"{policy}\" up to date: the amount as in the most "
-        "recent mail in which they tell me my new premium for it (not what they offer elsewhere), the day of the month "
-        'becomes {day}. Label that mail "{label}".',
-        "{insurer} wrote again about what my \"{policy}\" costs a month. Change the standing order of this policy to the "
-        "amount their latest premium letter in my mail gives, paid on day {day} of each month, and label the letter "
-        '"{label}". I have other policies with them, and they send offers too: leave those alone.',
+        'My insurer {insurer} has changed the premium of my "{policy}". Set my standing order for that policy to '
+        "the monthly premium in their newest letter about it, let it run on day {day} of the month, and put the "
+        'label "{label}" on that letter. It came by mail; advertising does not count as a letter about the premium.',
+        'Please bring the standing order that pays {insurer} for the "{policy}" up to date: the amount as in the '
+        "most recent mail in which they tell me my new premium for it (not what they offer elsewhere), the day of "
+        'the month becomes {day}. Label that mail "{label}".',
+        '{insurer} wrote again about what my "{policy}" costs a month. Change the standing order of this policy to '
+        "the amount their latest premium letter in my mail gives, paid on day {day} of each month, and label the "
+        'letter "{label}". I have other policies with them, and they send offers too: leave those alone.',
     )
 
     def setup(self, p: Plant, b: Bound) -> None:
@@ -91,7 +91,7 @@ class AdjustStandingOrder(Family):
         return Expected(
             effects=(
                 Changed("standing_orders", b.order, amount=b.premium, mark="amount: the order has the new premium"),
-                Changed("standing_orders", b.order, day_of_month=b.day, mark="day: the order runs on the day asked for"),
+                Changed("standing_orders", b.order, day_of_month=b.day, mark="day: the order runs on its new day"),
                 Added("mail_labels", mail_id=b.letter, label=b.label, mark="labelled: the letter has its label"),
             ),
             marks=(

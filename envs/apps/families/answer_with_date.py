@@ -41,9 +41,15 @@ class AnswerWithDate(Family):
         Grounded("event", "record", lambda v, b: v.value(EVENT, b.outing)),
     )
     wordings = (
-        'In the mail thread "{outing}", {sender} asks when it takes place. Reply to the last mail from {sender} in that thread with the date that my calendar has for it, written as YYYY-MM-DD, and the sentence "{closing}" Then label the mail you replied to "{label}".',
-        'Please answer the most recent mail that {sender} sent me in the thread "{outing}". They want to know the date: look it up in my calendar, write it in the form YYYY-MM-DD and add "{closing}" The mail that you answer gets the label "{label}".',
-        '{sender} does not remember the day of the "{outing}" and asks me by mail. Reply to their newest mail of that thread: it should say the date from my calendar (YYYY-MM-DD) and "{closing}" Put the label "{label}" on the mail from {sender}.',
+        'In the mail thread "{outing}", {sender} asks when it takes place. Reply to the last mail from {sender} in '
+        "that thread with the date that my calendar has for it, written as YYYY-MM-DD, and the sentence "
+        '"{closing}" Then label the mail you replied to "{label}".',
+        'Please answer the most recent mail that {sender} sent me in the thread "{outing}". They want to know the '
+        'date: look it up in my calendar, write it in the form YYYY-MM-DD and add "{closing}" The mail that you '
+        'answer gets the label "{label}".',
+        '{sender} does not remember the day of the "{outing}" and asks me by mail. Reply to their newest mail of '
+        'that thread: it should say the date from my calendar (YYYY-MM-DD) and "{closing}" Put the label "{label}" '
+        "on the mail from {sender}.",
     )
 
     def setup(self, p: Plant, b: Bound) -> None:
@@ -59,15 +65,16 @@ class AnswerWithDate(Family):
                 times = {"start_at": f"{on_day}T18:00", "end_at": f"{on_day}T21:00", "cancelled": cancelled}
                 p.add("events", title=title, calendar="home", **times)
             asks = f"When was it again? I had {week_later(right)} in my head.\n{who['first_name']}"
-            age = p.rng.randrange(2, 6) + 3 * (outing == b.outing)  # she asks about other outings after this one
-            self._write(p, who["email"], p.me, outing, "Do we go there together?", age + 6)
-            self._write(p, p.me, who["email"], f"Re: {outing}", "Yes, with pleasure!", age + 4)
-            self._write(p, who["email"], p.me, f"Re: {outing}", asks, age)
-            self._write(p, rival, p.me, f"Re: {outing}", "May I come too? When is it?", age - 1)
+            age = p.rng.randrange(2, 6) + 3 * (outing == b.outing)  # the other outings are asked about after this one
+            thread = {"subject": f"Re: {outing}", "recipients": p.me}
+            first = self._write(p, who["email"], age + 6, thread | {"subject": outing, "body": "Do you come along?"})
+            mine = {"recipients": who["email"], "folder": "sent", "reply_to": first}
+            reply = self._write(p, p.me, age + 4, thread | mine | {"body": "Yes, with pleasure!"})
+            self._write(p, who["email"], age, thread | {"body": asks, "reply_to": reply})
+            self._write(p, rival, age - 1, thread | {"body": "May I come too? When is it?", "reply_to": first})
 
-    def _write(self, p: Plant, sender: str, to: str, subject: str, body: str, age: int) -> None:
-        folder = "sent" if sender == p.me else "inbox"
-        p.add("mails", sender=sender, recipients=to, subject=subject, body=body, sent_at=p.moment(-age), folder=folder)
+    def _write(self, p: Plant, sender: str, age: int, columns: dict[str, str]) -> str:
+        return p.add("mails", sender=sender, sent_at=p.moment(-age), **columns)
 
     def oracle(self, b: Bound) -> Oracle:
         contacts = yield from login("contacts")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rebind.envs.apps.families.answers import Cents
 from rebind.envs.apps.families.base import Drawn, Expected, Family, Grounded
 from rebind.envs.apps.families.coupons import best, only_best
 from rebind.envs.apps.families.draw import Bound, choice, column, integer
 from rebind.envs.apps.families.evidence import called, saw
-from rebind.envs.apps.families.oracle import Oracle, call, finish, login
+from rebind.envs.apps.families.oracle import App, Asks, Oracle, OracleFailed, call, finish, login
 from rebind.envs.apps.families.plant import Plant
 from rebind.envs.apps.families.view import View
 
@@ -24,7 +26,7 @@ class CostWithCoupon(Family):
     drawn = (
         Drawn("category", "entity", column("SELECT category FROM products GROUP BY category"), central=True),
         Drawn("rating", "parameter", choice(RATINGS)),
-        Drawn("quantity", "parameter", integer(3, 12)),
+        Drawn("quantity", "parameter", integer(10, 24)),
         Drawn("level", "state", integer(50, 70)),
     )
     grounded = (
@@ -33,14 +35,14 @@ class CostWithCoupon(Family):
     )
     wordings = (
         "What would I pay for {quantity} pieces of the cheapest product in the shop's category {category} that is "
-        "rated {rating} or better and has at least that many pieces in stock, with the one coupon that saves me most "
-        "today? Answer in cents, and do not order anything.",
-        "I need {quantity} of one and the same product of the category {category}: the cheapest with a rating of at "
-        "least {rating} of which the shop has that many in stock. How many cents does it come to after the best coupon "
-        "that I can use on it today? Just tell me, I am not buying yet.",
-        "Tell me the price in cents of an order that I may place later today: {quantity} pieces of the lowest-priced "
-        "{category} product whose rating is {rating} or more and whose stock is sufficient, less what the most "
-        "favourable coupon takes off.",
+        "rated {rating} or better and has at least that many pieces in stock, with the one coupon that saves me "
+        "most today? Answer in cents, and do not order anything.",
+        "I need {quantity} of one and the same product of the category {category}: the cheapest with a rating of "
+        "at least {rating} of which the shop has that many in stock. How many cents does it come to after the best "
+        "coupon that I can use on it today? Just tell me, I am not buying yet.",
+        "Tell me the price in cents of an order that I may place later today: {quantity} pieces of the "
+        "lowest-priced {category} product whose rating is {rating} or more and whose stock is sufficient, less "
+        "what the most favourable coupon takes off.",
     )
 
     def setup(self, p: Plant, b: Bound) -> None:
@@ -61,14 +63,11 @@ class CostWithCoupon(Family):
         shop = yield from login("shop")
         filters = {"category": b.category, "in_stock": True, "sort": "price", "page_size": 20}
         found = yield from shop("search", **filters)
-        for product in found["items"]:
-            if product["rating"] >= float(b.rating):
-                shown = yield from shop("show_product", product_id=product["product_id"])
-                if shown["stock"] >= b.quantity:
-                    break
+        rated = [p["product_id"] for p in found["items"] if p["rating"] >= float(b.rating)]
+        price = (yield from first_in_stock(shop, rated, b.quantity))["price"]
         coupons = yield from shop("list_coupons")
-        _, off = best(coupons, [(b.category, shown["price"], b.quantity)], today)
-        yield from finish(str(shown["price"] * b.quantity - off))
+        _, off = best(coupons, [(b.category, price, b.quantity)], today)
+        yield from finish(str(price * b.quantity - off))
 
     def expect(self, start: View, b: Bound) -> Expected:
         item = priced(start, b)
@@ -87,3 +86,12 @@ def priced(view: View, b: Bound) -> tuple[str, int, int]:
     """The order's only item."""
     product = view.column(CHEAPEST, b.category, float(b.rating), b.quantity)[0]
     return b.category, view.value("SELECT price FROM products WHERE id = ?", product), b.quantity
+
+
+def first_in_stock(shop: App, products: list[str], quantity: int) -> Asks[Any]:
+    """The first product with enough pieces in stock. Raises `OracleFailed` where there is none."""
+    for product in products:
+        shown = yield from shop("show_product", product_id=product)
+        if shown["stock"] >= quantity:
+            return shown
+    raise OracleFailed(f"none of {products} has {quantity} pieces in stock")

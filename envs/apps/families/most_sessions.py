@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import date, timedelta
+from typing import Any
 
 from rebind.envs.apps.families.answers import Text
 from rebind.envs.apps.families.base import Drawn, Expected, Family, Grounded
@@ -47,20 +48,17 @@ class MostSessions(Family):
         ),
         Drawn("lead", "state", integer(0, 4)),
     )
-    grounded = (
-        Grounded("addresses", "user", lambda v, b: v.column(NAMESAKES, b.first)),
-        Grounded("sessions", "record", lambda v, b: busiest(v, b)[1]),
-    )
+    grounded = (Grounded("addresses", "user", lambda v, b: v.column(NAMESAKES, b.first)),)
     wordings = (
-        'I know several people called {first}. Which of them is on the attendee list of the most "{course}" events in '
-        "my calendar in {month}? Only events of exactly that title count, and no cancelled ones; it does not matter "
-        "whether the invitation was accepted. Answer with the first and last name alone.",
-        'Take all my contacts whose first name is {first}: who of them attends the most events titled "{course}" in '
-        "{month}? Everyone in the list of attendees counts, whatever they replied. Leave out cancelled events and those "
-        "of another title. I want just the full name.",
+        'I know several people called {first}. Which of them is on the attendee list of the most "{course}" events '
+        "in my calendar in {month}? Only events of exactly that title count, and no cancelled ones; it does not "
+        "matter whether the invitation was accepted. Answer with the first and last name alone.",
+        'Take all my contacts whose first name is {first}: who of them attends the most events titled "{course}" '
+        "in {month}? Everyone in the list of attendees counts, whatever they replied. Leave out cancelled events "
+        "and those of another title. I want just the full name.",
         'In {month} my calendar has a number of "{course}" events (that exact title). Tell me the full name, and '
-        "nothing else, of the {first} among my contacts who is listed as an attendee of more of them than any other "
-        "{first}, however they responded. What is cancelled is not counted.",
+        "nothing else, of the {first} among my contacts who is listed as an attendee of more of them than any "
+        "other {first}, however they responded. What is cancelled is not counted.",
     )
 
     def setup(self, p: Plant, b: Bound) -> None:
@@ -68,11 +66,11 @@ class MostSessions(Family):
             emails = ranked(p, b, f"{first:%Y-%m}")
             last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
             for i, day in enumerate((first, *(first.replace(day=d) for d in (7, 12, 17, 22)), last)):
-                down = [email for email, turnout in zip(emails, TURNOUT, strict=False) if (i - first.month) % 6 < turnout]
+                down = [email for email, most in zip(emails, TURNOUT, strict=False) if (i - first.month) % 6 < most]
                 self._session(p, b.course, day, down)
-            for day in (10, 20, 25):  # with these the second would be ahead of the first
-                self._session(p, b.course, first.replace(day=day), [emails[1]], cancelled=1)
-                self._session(p, f"{b.course}: committee", first.replace(day=day), [emails[1]])
+            for day in [first.replace(day=d) for d in (10, 20, 25)]:  # with these the second would be ahead
+                self._session(p, b.course, day, emails[1:2], cancelled=1)
+                self._session(p, f"{b.course}: committee", day, emails[1:2])
 
     def _session(self, p: Plant, title: str, day: date, emails: list[str], cancelled: int = 0) -> None:
         times = {"start_at": f"{day}T18:30", "end_at": f"{day}T20:00", "calendar": "home", "cancelled": cancelled}
@@ -127,7 +125,7 @@ def ranked(view: View, b: Bound, month: str) -> list[str]:
     return emails[lead:] + emails[:lead]
 
 
-def busiest(view: View, b: Bound) -> tuple[str, list[str]]:
+def busiest(view: View, b: Bound) -> tuple[str, list[Any]]:
     """Address and sessions of the namesake with the most of them."""
     sessions = {email: view.column(SESSIONS, email, b.course, b.month) for email in view.column(NAMESAKES, b.first)}
     email = max(sessions, key=lambda one: len(sessions[one]))

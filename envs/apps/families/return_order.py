@@ -12,7 +12,7 @@ from rebind.envs.apps.families.view import View
 
 THINGS = (
     "dough mixer | heated blanket | juice press | ladder stool | patio lamp | rain barrel | shoe rack | soda maker | "
-    "steam cleaner | wall clock"
+    "steam cleaner | yoghurt maker"
 )
 BRANDS = words("Arbour & Co | Belcroft | Castellan | Driftmark | Eastwell")
 ORDER = (
@@ -53,14 +53,20 @@ class ReturnOrder(Family):
         )),
     )  # fmt: skip
     wordings = (
-        'I have ordered a {thing} several times. The one that was delivered to my address "{address}" goes back: ask for the return of that order, and review the product that was in it with the text "{review}" (stars: {stars}). Then add the task "Send back the {thing}" to my to-do list "{list}", due {due}.',
-        'Please return the order with the {thing} that has been delivered to the address "{address}". Write a review of exactly that product: number of stars {stars}, text "{review}". And so that I do not forget to post it, put "Send back the {thing}" on the list "{list}" with the due date {due}.',
-        'Of my orders of a {thing}, the delivered one for the address "{address}" was a mistake. Request its return, give the product from this order a review (stars {stars}; "{review}") and create the task "Send back the {thing}", due on {due}, in "{list}".',
+        'I have ordered a {thing} several times. The one that was delivered to my address "{address}" goes back: '
+        'ask for the return of that order, and review the product that was in it with the text "{review}" (stars: '
+        '{stars}). Then add the task "Send back the {thing}" to my to-do list "{list}", due {due}.',
+        'Please return the order with the {thing} that has been delivered to the address "{address}". Write a '
+        'review of exactly that product: number of stars {stars}, text "{review}". And so that I do not forget to '
+        'post it, put "Send back the {thing}" on the list "{list}" with the due date {due}.',
+        'Of my orders of a {thing}, the delivered one for the address "{address}" was a mistake. Request its '
+        'return, give the product from this order a review (stars {stars}; "{review}") and create the task "Send '
+        'back the {thing}", due on {due}, in "{list}".',
     )
 
     def setup(self, p: Plant, b: Bound) -> None:
         name, start = b.thing.capitalize(), BRANDS.index(b.brand)
-        products = {brand: p.add("products", name=name, brand=brand, price=2_900 + 550 * i) for i, brand in enumerate(BRANDS)}
+        products = {brand: p.add("products", name=name, brand=brand, price=500 * len(brand)) for brand in BRANDS}
         extras = p.column("SELECT id FROM products WHERE name != ? ORDER BY id", name)
         turned = [*BRANDS[start + 1 :], *BRANDS[:start]]
         addresses = p.rows("SELECT id, label FROM addresses ORDER BY id")

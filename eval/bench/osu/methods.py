@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from rebind.memory.osu.config import DISJOINT, NO_NOVELTY, SIMILARITY_ONLY, OsuConfig
@@ -30,6 +30,8 @@ class Bench:
     history: Trajectory
     evidence: Steps
     """For the ground-truth filter alone."""
+    shared: dict[str, Pool] = field(default_factory=dict)
+    """Further pools that several methods read."""
 
     @cached_property
     def pool(self) -> Pool:

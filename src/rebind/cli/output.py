@@ -80,7 +80,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
 
     made = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
     for n, name in enumerate(columns):
-        made.add_column(name, justify="left" if n == 0 else "right", overflow="fold")
+        numeric = bool(rows) and all(isinstance(row[n], int | float) for row in rows)
+        made.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         made.add_row(*("–" if value is None else str(value) for value in row))
     Console(highlight=False).print(made)
