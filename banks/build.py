@@ -52,7 +52,8 @@ def build(  # noqa: PLR0913  # one keyword for each option of the command
     sense only for a model without memory.
 
     Raises:
-        UserError: an unknown family. BankError: `out` was begun with another environment.
+        UserError: an unknown family, or a difficulty that only an oracle is there to tell. BankError: `out` was begun
+            with another environment.
     """
     chosen = _known_families(world, families)
     _begin(out, world.env_id)
@@ -64,10 +65,20 @@ def build(  # noqa: PLR0913  # one keyword for each option of the command
     _collect(world, out / ROLLOUTS, roller, rolled, seeds, progress)
     rollouts = [r for r in read_rollouts(out / ROLLOUTS) if r.family in rolled]
     if difficulty == "intermediate" and baseline is None:
+        _refuse_oracles(rollouts)
         dropped = not_intermediate(rollouts, rolled)
     kept = tuple(f for f in chosen if f not in dropped)
-    _write_state(out, world.env_id, kept)
+    earlier = [f for f in _state(out)["families"] if f not in chosen]
+    _write_state(out, world.env_id, (*earlier, *kept))
     return Built(len(rollouts), sum(r.accepted for r in rollouts if r.family in kept), kept, dropped)
+
+
+def _refuse_oracles(rollouts: Iterable[Rollout]) -> None:
+    if any(r.seal.rollout and r.seal.rollout.get("source") == "oracle" for r in rollouts):
+        raise UserError(
+            "which families are of intermediate difficulty cannot be told from the oracle, which always succeeds; "
+            "let a model without memory roll out, or give a baseline"
+        )
 
 
 def not_intermediate(rollouts: Iterable[Rollout], families: Iterable[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ SHORTEST_TEXT = 3
 """Characters; a shorter text turns up by chance."""
 _SMALLEST_ANYWHERE = 100
 """A whole number below this counts only in an argument named like its binding."""
-_MOMENT = re.compile(r"(?<=\d)t(?=\d\d:\d\d)")
+_MOMENT = re.compile(r"(\d)t(?=\d\d:\d\d)")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def changed_values(source: Sequence[Binding], target: Sequence[Binding]) -> Chan
 def fold(text: str) -> str:
     """A text as values are looked for in it: case folded, date and time apart."""
     low = text.casefold()
-    return _MOMENT.sub(" ", low) if ":" in low else low
+    return _MOMENT.sub(r"\1 ", low) if "t" in low and ":" in low else low
 
 
 def telling(number: int | float) -> bool:

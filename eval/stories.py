@@ -23,6 +23,9 @@ _SECRET = re.compile(
 )
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
 class StepView(NamedTuple):
     """One step, a little longer than it is shown; pass its texts through `shown_action` and `shown_observation`."""
 
@@ -82,7 +85,7 @@ def action_text(action: Mapping[str, Any] | None) -> str:
         return "(no action could be read from the answer)"
     if "code" in action:
         return str(action["code"])
-    args = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in action["args"].items())
+    args = ", ".join([f"{name}={_encode(value)}" for name, value in action["args"].items()])
     return f"{action['tool']}({args})"
 
 

@@ -21,13 +21,17 @@ _LABELS = {
 _DECLINED = re.compile(r"\s*blocked\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 
+_ENTRY: dict[str, JsonValue] = {"type": "string", "minLength": 8, "maxLength": 200}
+_ENTRIES: dict[str, JsonValue] = {"type": "array", "items": _ENTRY, "minItems": 1, "maxItems": 20}
+_SENTENCES: dict[str, JsonValue] = {"type": "string", "minLength": 20, "maxLength": 300}
 NOTE_SCHEMA: dict[str, JsonValue] = {
     "type": "object",
-    "properties": {field: {"type": "string"} for field in FIELDS},
+    "properties": {"workflow": _ENTRIES, "rebind": _ENTRIES, "applies": _SENTENCES, "verify": _SENTENCES},
     "required": list(FIELDS),
     "additionalProperties": False,
 }
-"""JSON schema of the writer's answer."""
+"""JSON schema of the writer's answer. The least lengths are for small models, which else leave fields empty; the most
+keep them from repeating themselves."""
 
 
 @dataclass(frozen=True)

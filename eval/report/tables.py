@@ -137,7 +137,8 @@ def utility(
         ]
     rows = []
     for group in groups:
-        cells = [fmt.difference(found[group, c, t]) for c in memory for t in TREATMENTS]
+        effects_of = (found.get((group, c, t)) for c in memory for t in TREATMENTS)  # none where all pairs are invalid
+        cells = [fmt.difference(effect) if effect else Entry(text=fmt.DASH) for effect in effects_of]
         rows.append((fmt.heading(fmt.group_label(dimension, group)), means.get(group, Entry(text=fmt.DASH)), *cells))
     return _table(f"utility_by_{dimension}", columns, rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebind.prompts import render
 from rebind.types import Support, SupportAsk
 
 
@@ -9,7 +10,10 @@ class CallableSkill:
     name = "skill"
 
     def support(self, ask: SupportAsk) -> Support:
-        """The record's skills; flagged where none could be induced and verified."""
+        """The record's skills, and a line that says they are there; flagged where none could be induced and verified."""
         if ask.record is None:
             return Support(condition=self.name, flags=("no-record",))
-        return Support(condition=self.name, skills=ask.skills, flags=() if ask.skills else ("no-skill",))
+        if not ask.skills:
+            return Support(condition=self.name, flags=("no-skill",))
+        text = render("skill_support", names=[s.name for s in ask.skills]).rstrip()
+        return Support(condition=self.name, text=text, skills=ask.skills)

@@ -1,4 +1,5 @@
-"""Entities, tool signature and subgoal of every step, from trajectories of Rebind, τ-bench and ToolBench (section 3.3)."""
+"""Entities, tool signature and subgoal of every step, from trajectories of Rebind, τ-bench and ToolBench (section
+3.3)."""
 
 from __future__ import annotations
 
@@ -85,13 +86,15 @@ def annotate_messages(messages: Sequence[Mapping[str, Any]]) -> list[Annotated]:
 def tool_calls(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Name and arguments of a message's calls (OpenAI wire form); arguments that are no JSON object count as none."""
     return [
-        (call["function"]["name"], _arguments(call["function"]["arguments"])) for call in message.get("tool_calls") or ()
+        (call["function"]["name"], _arguments(call["function"]["arguments"]))
+        for call in message.get("tool_calls") or ()
     ]
 
 
 def annotate_toolbench(chain: Sequence[Mapping[str, Any]]) -> list[Annotated]:
     """ToolBench: one step a function call, with the assistant's words before it. The tool signature is what follows
-    `_for_` in a function's name, or what precedes its first underscore; the subgoal is the call's place (Appendix G.1)."""
+    `_for_` in a function's name, or what precedes its first underscore; the subgoal is the call's place (Appendix
+    G.1)."""
     annotated: list[Annotated] = []
     words = ""
     for message in chain:

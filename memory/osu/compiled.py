@@ -1,4 +1,5 @@
-"""The inner loops compiled by numba; see `kernels.Kernels` for what each returns and `plain.py` for the same in numpy."""
+"""The inner loops compiled by numba; see `kernels.Kernels` for what each returns and `plain.py` for the same in
+numpy."""
 
 from __future__ import annotations
 
@@ -24,6 +25,11 @@ def _reordered(function: _F) -> _F:
     return cast(_F, numba.njit(cache=True, fastmath=True)(function))
 
 
+def _inlined(function: _F) -> _F:
+    """For small helpers that get many arrays: a real call would count references to each."""
+    return cast(_F, numba.njit(cache=True, forceinline=True)(function))
+
+
 class Compiled:
     """`kernels.Kernels` with numba. Each kernel compiles on first use (seconds) and is cached on disk."""
 
@@ -44,7 +50,7 @@ class Compiled:
 
 
 @_compiled
-def _expand(  # noqa: PLR0913  # numba takes arrays one by one; these are the fields of `Expansion`
+def _expand(  # noqa: PLR0913, PLR0917  # numba takes arrays one by one; these are the fields of `Expansion`
     members: Ints,
     sizes: Ints,
     norms: Floats,
@@ -64,59 +70,104 @@ def _expand(  # noqa: PLR0913  # numba takes arrays one by one; these are the fi
     relevance = _relevance(sims, members, sizes, norms)
     units = _ranked(relevance, members)[:k]
     rows = _sorted_members(members, sizes, units, sims)
-    n, count_units = len(costs), len(units)
-    free = np.ones(n, dtype=np.bool_)
-    closest = np.full(n, -np.inf)
-    folded = np.zeros(n, dtype=np.int64)
-    entity_taken = np.zeros(entities.max() + 1 if len(entities) else 0, dtype=np.bool_)
-    tool_taken = np.zeros(tools.max() + 1 if n else 0, dtype=np.bool_)
-    # `bound` never lies below a unit's score and equals it where `fresh`: a step's novelty only falls as steps are taken.
-    bound = np.full(count_units, np.inf)
-    fresh = np.zeros(count_units, dtype=np.bool_)
-    taken = np.empty(n, dtype=np.int64)
-    opened = np.empty(count_units, dtype=np.int64)
+    n, count = len(costs), len(units)
+    state = (
+        np.ones(n, dtype=np.bool_),
+        np.full(n, -np.inf),
+        np.zeros(n, dtype=np.int64),
+        np.zeros(entities.max() + 1 if len(entities) else 0, dtype=np.bool_),
+        np.zeros(tools.max() + 1 if n else 0, dtype=np.bool_),
+    )
+    steps = (costs, vectors, gram, entity_starts, entities, tools)
+    # `bound` never lies below a unit's score and equals it where `fresh`: a step's novelty only falls as steps are
+    # taken.
+    bound, fresh = np.full(count, np.inf), np.zeros(count, dtype=np.bool_)
+    taken, opened = np.empty(n, dtype=np.int64), np.empty(count, dtype=np.int64)
     n_taken, n_opened, left = 0, 0, budget
     cheapest = costs.min() if n else 0
-    while left >= cheapest and count_units > 0:
+    while left >= cheapest and count > 0:
         best = np.argmax(bound)
         if bound[best] == -np.inf:
             break
         if not fresh[best]:
-            cost, count, total = 0, 0, 0.0
-            for i in rows[best]:
-                if i < 0 or count == candidates:
-                    break
-                if not free[i]:
-                    continue
-                count += 1
-                cost += costs[i]
-                if novelty > 0.0 and n_taken > 0:
-                    _fold(i, closest, folded, taken[:n_taken], vectors, gram)
-                    total += _novelty(i, closest, entity_starts, entities, entity_taken, tools, tool_taken, structural)
+            bound[best] = _score(
+                rows[best], relevance[units[best]], taken[:n_taken], steps, state, candidates, novelty, structural
+            )
             fresh[best] = True
-            bound[best] = -np.inf
-            if count > 0:
-                bound[best] = (relevance[units[best]] + novelty * (total / count)) / (cost + EPSILON)
             continue
         bound[best] = -np.inf
         opened[n_opened] = units[best]
         n_opened += 1
         before = n_taken
         for i in rows[best]:
-            if i < 0:
-                break
-            if free[i] and costs[i] <= left:
-                free[i] = False
+            if i >= 0 and state[0][i] and costs[i] <= left:
                 left -= costs[i]
                 taken[n_taken] = i
                 n_taken += 1
-                for e in range(entity_starts[i], entity_starts[i + 1]):
-                    entity_taken[entities[e]] = True
-                if tools[i] >= 0:
-                    tool_taken[tools[i]] = True
+                _take(i, steps, state)
         if n_taken > before:
-            _age(bound, fresh, rows, free, before == 0, novelty > 0.0)
+            _age(bound, fresh, rows, state[0], before == 0, novelty > 0.0)
     return taken[:n_taken].copy(), opened[:n_opened].copy()
+
+
+_Steps = tuple[NDArray[np.int64], Vectors, Vectors, Ints, Ints, Ints]
+"""costs, vectors, gram, entity_starts, entities, tools: of `Expansion`."""
+_State = tuple[NDArray[np.bool_], Floats, NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]
+"""Per step: free, largest cosine with the taken, how many of those that reflects. Then entities and tools taken."""
+
+
+@_inlined
+def _take(i: int, steps: _Steps, state: _State) -> None:
+    """Marks a step as taken, with its entities and its tool."""
+    _, _, _, entity_starts, entities, tools = steps
+    free, _, _, entity_taken, tool_taken = state
+    free[i] = False
+    for e in range(entity_starts[i], entity_starts[i + 1]):
+        entity_taken[entities[e]] = True
+    if tools[i] >= 0:
+        tool_taken[tools[i]] = True
+
+
+@_inlined
+def _score(
+    row: Ints,
+    relevance: float,
+    taken: NDArray[np.int64],
+    steps: _Steps,
+    state: _State,
+    candidates: int,
+    novelty: float,
+    structural: float,
+) -> float:
+    """(r_k + λ ν_k) / (ĉ_k + ε) of one unit over its best free steps; -inf where it has none."""
+    costs, vectors, gram, _, _, _ = steps
+    free, closest, folded, _, _ = state
+    cost, count, total = 0, 0, 0.0
+    for i in row:
+        if i < 0 or count == candidates:
+            break
+        if free[i]:
+            count += 1
+            cost += costs[i]
+            if novelty > 0.0 and len(taken) > 0:
+                _fold(i, closest, folded, taken, vectors, gram)
+                total += _novelty(i, steps, state, structural)
+    if count == 0:
+        return -np.inf
+    return (relevance + novelty * (total / count)) / (cost + EPSILON)
+
+
+@_inlined
+def _novelty(i: int, steps: _Steps, state: _State, structural: float) -> float:
+    """Nov(i; S) = (1 − α)(1 − max cos) + α min(1, .6 new entities + .4 new tool)."""
+    _, _, _, entity_starts, entities, tools = steps
+    _, closest, _, entity_taken, tool_taken = state
+    fresh = 0
+    for e in range(entity_starts[i], entity_starts[i + 1]):
+        if not entity_taken[entities[e]]:
+            fresh += 1
+    new_tool = 1 if tools[i] >= 0 and not tool_taken[tools[i]] else 0
+    return (1.0 - structural) * (1.0 - closest[i]) + structural * min(1.0, 0.6 * fresh + 0.4 * new_tool)
 
 
 @_compiled
@@ -138,7 +189,7 @@ def _age(
             fresh[u] = False
 
 
-@_compiled
+@_inlined
 def _fold(
     i: int, closest: Floats, folded: NDArray[np.int64], taken: NDArray[np.int64], vectors: Vectors, gram: Vectors
 ) -> None:
@@ -155,7 +206,11 @@ def _ranked(relevance: Floats, members: Ints) -> NDArray[np.int64]:
     order = np.argsort(-relevance, kind="mergesort")
     for p in range(1, len(order)):
         at = p
-        while at > 0 and relevance[order[at - 1]] == relevance[order[at]] and _precedes(members[order[at]], members[order[at - 1]]):
+        while (
+            at > 0
+            and relevance[order[at - 1]] == relevance[order[at]]
+            and _precedes(members[order[at]], members[order[at - 1]])
+        ):
             order[at - 1], order[at] = order[at], order[at - 1]
             at -= 1
     return order
@@ -182,26 +237,6 @@ def _sorted_members(members: Ints, sizes: Ints, units: NDArray[np.int64], sims: 
                 at -= 1
             rows[u, at] = i
     return rows
-
-
-@_compiled
-def _novelty(
-    i: int,
-    closest: Floats,
-    entity_starts: Ints,
-    entities: Ints,
-    entity_taken: NDArray[np.bool_],
-    tools: Ints,
-    tool_taken: NDArray[np.bool_],
-    structural: float,
-) -> float:
-    """Nov(i; S) = (1 − α)(1 − max cos) + α min(1, .6 new entities + .4 new tool)."""
-    fresh = 0
-    for e in range(entity_starts[i], entity_starts[i + 1]):
-        if not entity_taken[entities[e]]:
-            fresh += 1
-    new_tool = 1 if tools[i] >= 0 and not tool_taken[tools[i]] else 0
-    return (1.0 - structural) * (1.0 - closest[i]) + structural * min(1.0, 0.6 * fresh + 0.4 * new_tool)
 
 
 @_compiled
@@ -240,7 +275,7 @@ def _exact_product(one: Vectors, other: Vectors) -> float:
     total = 0.0
     for d in range(len(one)):
         total += np.float64(one[d]) * np.float64(other[d])
-    return total
+    return float(total)
 
 
 @_compiled

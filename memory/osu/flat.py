@@ -20,7 +20,8 @@ class NoMemory:
 
 
 class Replay:
-    """Budget-Truncated Replay: the most recent steps; what overflows is skipped, so that a small old step may still fit."""
+    """Budget-Truncated Replay: the most recent steps; what overflows is skipped, so that a small old step may still
+    fit."""
 
     def __init__(self, history: Trajectory) -> None:
         self._history = history

@@ -70,7 +70,8 @@ class Coverage:
         self._fresh = holds.sum(axis=1)
 
     def values(self) -> Floats:
-        return self._sims + self._bonus * (self._fresh > 0)
+        worth: Floats = self._sims + self._bonus * (self._fresh > 0)
+        return worth
 
     def take(self, step: int) -> None:
         used = np.flatnonzero(self._holds[step] & self._unused)
@@ -116,11 +117,14 @@ class CoverageGuided:
 
     def retrieve(self, query: Vectors, budget: int) -> Steps:
         sims = similarities(self._pool.history.vectors, query)
-        return by_similarity(take_best(Coverage(self._holds, sims, self._bonus), self._pool.history.costs, budget), sims)
+        return by_similarity(
+            take_best(Coverage(self._holds, sims, self._bonus), self._pool.history.costs, budget), sims
+        )
 
 
 class CohesionGreedy:
-    """The paper's negative result (Appendix G.5): −α · max cosine to what was taken, over the steps that some unit holds."""
+    """The paper's negative result (Appendix G.5): −α · max cosine to what was taken, over the steps that some unit
+    holds."""
 
     def __init__(self, pool: Pool, alpha: float) -> None:
         self._pool = pool

@@ -1,7 +1,7 @@
 """A pool that grows with the trajectory: after every appended step it is exactly the pool a full build would give.
 
-What one step can change is bounded: the last pieces of the groups it joins, the communities of the last similarity window,
-and the memberships of their members. So the cost of a step does not grow with the trajectory.
+What one step can change is bounded: the last pieces of the groups it joins, the communities of the last similarity
+window, and the memberships of their members. So the cost of a step does not grow with the trajectory.
 """
 
 from __future__ import annotations

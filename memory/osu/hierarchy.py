@@ -56,7 +56,8 @@ class _Level:
 
 
 class TreeAbstraction:
-    """RAPTOR-style: recursive clustering (average linkage on cosine), searched best-first from the root under the budget.
+    """RAPTOR-style: recursive clustering (average linkage on cosine), searched best-first from the root under the
+    budget.
 
     A node is represented by its centroid in place of a written summary, as units are (ours: same costs for all, and
     summaries would be tokens that hold no evidence).
@@ -105,7 +106,8 @@ def _centroids(vectors: Vectors, parts: Sequence[Steps]) -> Vectors:
 
 def _lengths(sums: Floats) -> Floats:
     """Length of each row, at least 1 grid unit: opposite vectors can cancel."""
-    return np.maximum(np.linalg.norm(sums, axis=1), 1.0)
+    norms: Floats = np.maximum(np.linalg.norm(sums, axis=1), 1.0)
+    return norms
 
 
 def _clusters(vectors: Floats, count: int) -> list[Steps]:

@@ -1,7 +1,7 @@
 """The inner loops of OSU-Mem in numpy and, where numba is installed (extra `osu`), compiled: same results bit for bit.
 
-The compiled ones stand in `compiled.py`; both are reached through the names below. Set `REBIND_OSU_NUMPY=1` to keep numba
-out (read once, at import).
+The compiled ones stand in `compiled.py`; both are reached through the names below. Set `REBIND_OSU_NUMPY=1` to keep
+numba out (read once, at import).
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Kernels(Protocol):
         ...
 
     def nearest(self, gram: Vectors, k: int) -> tuple[Vectors, Ints]:
-        """Values and indices (n, k) of each row's k largest off-diagonal entries, ties to the lower index; -inf and -1 where
-        there are fewer."""
+        """Values and indices (n, k) of each row's k largest off-diagonal entries, ties to the lower index; -inf and
+        -1 where there are fewer."""
         ...
 
     def insert(self, row: Vectors, values: Vectors, indices: Ints) -> None:

@@ -18,18 +18,21 @@ from rebind.memory.osu.trajectory import GRID, Steps, Vectors, similarities
 _COMPONENTS = 64
 _SAMPLE = 8192
 """Units that thresholds are estimated from."""
+_SLACK = 0.05
+"""How far below the coarse stage's floor the screening may misjudge a relevance; relevance itself is then exact."""
 _TYPICAL_NOVELTY = 0.7
 """Unit novelty that candidates are screened with once something is selected; a guess that only ranks candidates."""
 
 
 class LongOsuMem:
-    """OSU-Mem with K capped at about `width` candidates. The same steps as `OsuMem` where the screening misses nothing."""
+    """OSU-Mem with K capped at about `width` candidates. The same steps as `OsuMem` where the screening misses
+    nothing."""
 
-    def __init__(self, pool: Pool, width: int = 384) -> None:
+    def __init__(self, pool: Pool, width: int = 256) -> None:
         self._pool = pool
         self._width = width
         live = np.flatnonzero(pool.sizes > 0)
-        centroids = pool.centroids[live].astype(np.float32) / GRID
+        centroids = pool.centroids[live]
         covariance = centroids.T @ centroids
         self._axes: Vectors = np.ascontiguousarray(np.linalg.eigh(covariance)[1][:, -_COMPONENTS:], dtype=np.float32)
         self._screen: Vectors = centroids @ self._axes
@@ -46,19 +49,22 @@ class LongOsuMem:
         rough: Vectors = self._screen @ (query @ self._axes / np.float32(GRID))
         floor = self._quantile(rough, config.coarse(len(self._live), budget))
         rows = self._live[self._candidates(rough, floor, novel=budget >= config.novelty_budget and config.novelty > 0)]
-        members = pool.members[rows]
+        members = pool.members[rows]  # padding reads the zero behind `sims`
         steps = np.unique(members[members >= 0])
-        sims = np.zeros(len(pool.history))
+        sims = np.zeros(len(pool.history) + 1)
         sims[steps] = similarities(pool.history.vectors[steps], query)
-        taken, _ = kernels().expand(expansion(pool, sims, len(rows), budget, rows))
+        relevance = sims[members].sum(axis=1) * GRID / pool.norms[rows]
+        rows = rows[relevance >= floor]
+        taken, _ = kernels().expand(expansion(pool, sims[:-1], len(rows), budget, rows))
         return by_similarity(taken, sims)
 
     def _candidates(self, rough: Vectors, floor: float, *, novel: bool) -> NDArray[np.int64]:
         """Units above the coarse stage's floor with the best relevance per token, without and with novelty."""
         chosen = np.zeros(len(rough), dtype=bool)
+        low = rough < floor - _SLACK
         for bonus in (0.0, self._pool.config.novelty * _TYPICAL_NOVELTY) if novel else (0.0,):
             value = (rough + np.float32(bonus)) / self._least_cost
-            value[rough < floor] = -np.inf
+            value[low] = -np.inf
             chosen |= value >= self._quantile(value, self._width)
         return np.flatnonzero(chosen)
 
@@ -74,4 +80,5 @@ def _least_costs(pool: Pool) -> Floats:
     padded = np.append(pool.history.costs, 0)[pool.members].astype(np.float64)
     padded[pool.members < 0] = np.inf
     cheapest = np.sort(padded, axis=1)[:, : pool.config.candidates]
-    return np.where(np.isfinite(cheapest), cheapest, 0.0).sum(axis=1)
+    least: Floats = np.where(np.isfinite(cheapest), cheapest, 0.0).sum(axis=1)
+    return least

@@ -112,7 +112,9 @@ def _ranked(relevance: Floats, members: Ints) -> NDArray[np.int64]:
     order = np.argsort(-relevance, kind="stable")
     sorted_ = relevance[order]
     if (sorted_[1:] == sorted_[:-1]).any():
-        order = np.array(sorted(range(len(members)), key=lambda u: (-relevance[u], members[u].tolist())), dtype=np.int64)
+        order = np.array(
+            sorted(range(len(members)), key=lambda u: (-relevance[u], members[u].tolist())), dtype=np.int64
+        )
     return order
 
 
@@ -156,7 +158,7 @@ class _Novelty:
         return novelty
 
 
-def _scores(  # noqa: PLR0913  # the state of one iteration of Algorithm 1
+def _scores(  # the state of one iteration of Algorithm 1
     job: Expansion,
     members: NDArray[np.int64],
     relevance: Floats,

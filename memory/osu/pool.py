@@ -14,6 +14,9 @@ from rebind.memory.osu.kernels import Floats, Ints, kernels
 from rebind.memory.osu.trajectory import Note, Trajectory, Vectors
 from rebind.memory.osu.units import Group, RawUnit, geometry, kept, keyed_groups, measure
 
+_BLOCK = 4096
+"""Units whose members are gathered at once."""
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -54,11 +57,16 @@ class Pool:
         return tuple(sorted((u for u in self.rows if u is not None), key=lambda u: (u.view, u.key, u.members)))
 
     @cached_property
-    def centroids(self) -> Floats:
+    def centroids(self) -> Vectors:
         """z_k of every row (U, d), of length 1; zeros for a free row (equation 1)."""
-        padded = np.vstack([self.history.vectors, np.zeros_like(self.history.vectors[:1])])
-        sums = padded[self.members].sum(axis=1, dtype=np.float64)
-        result: Floats = sums / self.norms[:, None]
+        result = np.zeros((len(self.members), self.history.vectors.shape[1]), dtype=np.float32)
+        for start in range(0, len(self.members), _BLOCK):
+            block = self.members[start : start + _BLOCK]
+            rows, places = np.nonzero(block >= 0)
+            if len(rows):
+                present, first = np.unique(rows, return_index=True)
+                sums = np.add.reduceat(self.history.vectors[block[rows, places]], first, axis=0)
+                result[start + present] = sums / self.norms[start + present, None]
         return result
 
     def units_of(self, step: int) -> tuple[Unit, ...]:
@@ -74,9 +82,9 @@ class Pool:
 def build_pool(history: Trajectory, config: OsuConfig = OsuConfig()) -> Pool:  # noqa: B008  # frozen
     """The pool of a whole trajectory.
 
-    Order (ours): views, gap split, cap, drop pieces below f_min, prune to M_max by view priority, closeness and name, drop
-    what pruning left below f_min, recompute centroids. (A piece of one step would be its step's closest unit, and take its
-    only place under M_max = 1.)
+    Order (ours): views, gap split, cap, drop pieces below f_min, prune to M_max by view priority, closeness and name,
+    drop what pruning left below f_min, recompute centroids. (A piece of one step would be its step's closest unit,
+    and take its only place under M_max = 1.)
     """
     gram = history.vectors @ history.vectors.T if len(history) <= config.window else np.zeros((0, 0), dtype=np.float32)
     groups = keyed_groups(history.notes, config)
@@ -95,9 +103,7 @@ def build_pool(history: Trajectory, config: OsuConfig = OsuConfig()) -> Pool:  #
     return _assemble(history, config, members, gram)
 
 
-def _similar(
-    vectors: Vectors, start: int, config: OsuConfig, gram: Vectors
-) -> list[Group]:
+def _similar(vectors: Vectors, start: int, config: OsuConfig, gram: Vectors) -> list[Group]:
     """Communities of the mutual k-NN graph of one window, as units keyed by their first member."""
     if not len(gram):
         gram = vectors @ vectors.T
@@ -128,7 +134,9 @@ def number(notes: Sequence[Note]) -> Marks:
     """Numbers for the entities and tools of annotations, in order of appearance."""
     entity_number: dict[str, int] = {}
     tool_number: dict[str, int] = {}
-    starts, entities, tools = [0], [], []
+    starts: list[int] = [0]
+    entities: list[int] = []
+    tools: list[int] = []
     for note in notes:
         entities.extend(entity_number.setdefault(e, len(entity_number)) for e in dict.fromkeys(note.entities))
         starts.append(len(entities))

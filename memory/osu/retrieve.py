@@ -50,7 +50,9 @@ class OsuMem:
         return Expanded(by_similarity(taken, sims), units)
 
 
-def expansion(pool: Pool, sims: NDArray[np.float64], k: int, budget: int, rows: NDArray[np.int64] | None = None) -> Expansion:
+def expansion(
+    pool: Pool, sims: NDArray[np.float64], k: int, budget: int, rows: NDArray[np.int64] | None = None
+) -> Expansion:
     """The kernel's job over a pool, or over some rows of it."""
     config = pool.config
     everything = rows is None

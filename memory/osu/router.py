@@ -1,8 +1,8 @@
 """Decides per query whether to use overlapping units or flat retrieval, from metadata and the pool alone.
 
-The paper leaves this open (Appendix I): its oracle knows the cell of a query, which is defined on its evidence. The router
-never sees evidence. It looks at what both retrievals picked, fits the difference of their outcomes on past queries by
-ridge regression, and follows the sign.
+The paper leaves this open (Appendix I): its oracle knows the cell of a query, which is defined on its evidence. The
+router never sees evidence. It looks at what both retrievals picked, fits the difference of their outcomes on past
+queries by ridge regression, and follows the sign.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ class Router:
     def fit(cls, rows: Floats, gains: Floats) -> Router:
         """From features (n, f) and differences of outcome overlap − flat (n,) of past queries."""
         if len(rows) < 2 or rows.shape != (len(gains), len(FEATURES)):
-            raise TrajectoryError(f"a router is fitted on at least 2 rows of {len(FEATURES)} features; got {rows.shape}")
+            raise TrajectoryError(
+                f"a router is fitted on at least 2 rows of {len(FEATURES)} features; got {rows.shape}"
+            )
         centre, scale = rows.mean(axis=0), rows.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
         standard, intercept = (rows - centre) / scale, float(gains.mean())
@@ -96,7 +98,9 @@ class Router:
             TrajectoryError: it was fitted on other features than these.
         """
         if stored.get("features") != list(FEATURES):
-            raise TrajectoryError(f"this router was fitted on features {stored.get('features')}; these are {list(FEATURES)}")
+            raise TrajectoryError(
+                f"this router was fitted on features {stored.get('features')}; these are {list(FEATURES)}"
+            )
         centre, scale, weights = (np.array(stored[k], dtype=np.float64) for k in ("centre", "scale", "weights"))
         return cls(centre, scale, weights, float(str(stored["intercept"])))
 

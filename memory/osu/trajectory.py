@@ -14,9 +14,9 @@ Vectors = NDArray[np.float32]
 Steps = NDArray[np.int64]
 
 GRID = 4000
-"""Embeddings are held as whole multiples of 1/4000. Every inner product of two of them is then a whole number below 2²⁴,
-which float32 sums exactly in any order: appending gives bit for bit what rebuilding gives, and numba, numpy and every
-BLAS agree. A cosine moves by about 2e-4."""
+"""Embeddings are held as whole multiples of 1/4000. Every inner product of two of them is then a whole number below
+2²⁴, which float32 sums exactly in any order: appending gives bit for bit what rebuilding gives, and numba, numpy and
+every BLAS agree. A cosine moves by about 2e-4."""
 
 
 class TrajectoryError(UserError):
@@ -57,7 +57,9 @@ def trajectory(embeddings: ArrayLike, costs: Sequence[int] | NDArray[np.int64], 
     vectors = on_grid(embeddings)
     priced = np.asarray(costs, dtype=np.int64)
     if vectors.ndim != 2 or not len(vectors) == len(priced) == len(notes):
-        raise TrajectoryError(f"{len(vectors)} embeddings, {len(priced)} costs and {len(notes)} notes: one of each a step")
+        raise TrajectoryError(
+            f"{len(vectors)} embeddings, {len(priced)} costs and {len(notes)} notes: one of each a step"
+        )
     if (priced <= 0).any():
         raise TrajectoryError(f"step {int(np.argmax(priced <= 0))} costs {priced.min()} tokens; a cost is at least 1")
     return Trajectory(vectors, priced, tuple(notes))
@@ -73,7 +75,8 @@ def on_grid(embeddings: ArrayLike) -> Vectors:
     norms = np.sqrt((raw * raw).sum(axis=-1, keepdims=True))
     if not np.isfinite(norms).all() or (norms == 0).any():
         raise TrajectoryError("an embedding is zero or not finite, so it has no direction")
-    return np.rint(raw * (GRID / norms)).astype(np.float32)
+    multiples: Vectors = np.rint(raw * (GRID / norms)).astype(np.float32)
+    return multiples
 
 
 def similarities(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:
@@ -84,7 +87,8 @@ def similarities(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:
 
 def join(sources: Sequence[Trajectory]) -> Trajectory:
     """One trajectory from several, in order. Every entity and tool is prefixed with its source's place ("src2:user"),
-    and subgoals are renumbered, so that no unit bridges two sources (paper, Appendix C: without this, generic strings do).
+    and subgoals are renumbered, so that no unit bridges two sources (paper, Appendix C: without this, generic strings
+    do).
     """
     notes: list[Note] = []
     first_subgoal = 0

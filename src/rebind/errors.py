@@ -62,24 +62,12 @@ class AgentError(RebindError):
     """The agent broke its own run."""
 
 
-class Unparseable(AgentError):
-    """A model answer that is no action, after the allowed number of corrections."""
-
-
 class ContextOverflow(AgentError):
     """The prompt outgrew the model's context window. `attempts` are the HTTP attempts that found it out."""
 
     def __init__(self, message: str, attempts: tuple[Attempt, ...] = ()) -> None:
         super().__init__(message)
         self.attempts = attempts
-
-
-class OverBudget(AgentError):
-    """A limit of the episode's budget was reached; `limit` is one of steps, calls, tokens, time."""
-
-    def __init__(self, limit: str) -> None:
-        super().__init__(f"over budget: {limit}")
-        self.limit = limit
 
 
 class InfraError(RebindError):

@@ -10,6 +10,7 @@ import pytest
 from rebind.banks.build import build, kept_rollouts, not_intermediate, read_rollouts
 from rebind.banks.rollers import oracle_roller
 from rebind.banks.rollout import Rollout, Trace, do, roll
+from rebind.envs import world
 from rebind.errors import BankError, UserError
 from rebind.types import Environment, Target, ToolCall, World
 
@@ -71,9 +72,8 @@ def test_a_finished_build_rolls_nothing_out_again(apps: World, rollouts: Path) -
 def gives_up(environment: Environment, target: Target, seed: int) -> Trace:
     """An agent that solves even seeds of one family, and nothing else."""
     if target.seal.family == FAMILIES[0] and seed % 2 == 0:
-        from rebind.envs import world
-
-        return oracle_roller(world("apps"), 0.0)(environment, target, seed)
+        solved = oracle_roller(world("apps"), 0.0)(environment, target, seed)
+        return solved.model_copy(update={"rollout": {"source": "model"}})
     first, _ = environment.reset(options={"seal": target.seal})
     step, _ = do(environment, ToolCall(tool="supervisor_complete_task"))
     return Trace(first_observation=first, steps=(step,), rollout={"source": "model"})
@@ -95,6 +95,17 @@ def test_a_baseline_decides_before_anything_is_rolled_out(apps: World, tmp_path:
         difficulty="intermediate", baseline=gives_up, baseline_seeds=range(2),
     )  # fmt: skip
     assert (built.rollouts, built.families) == (1, FAMILIES[:1])
+
+
+def test_the_oracle_is_refused_as_a_judge_of_difficulty(apps: World, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be told from the oracle"):
+        build(apps, tmp_path, oracle_roller(apps), seeds=range(1), families=FAMILIES, difficulty="intermediate")
+
+
+def test_families_built_one_after_the_other_are_pooled(apps: World, tmp_path: Path) -> None:
+    for family in FAMILIES:
+        build(apps, tmp_path, oracle_roller(apps), seeds=range(1), families=(family,))
+    assert {r.family for r in kept_rollouts(tmp_path)} == set(FAMILIES)
 
 
 def test_difficulty_is_told_by_what_a_family_yields(rollouts: Path) -> None:

@@ -1,4 +1,5 @@
-"""The cell of a query: whether its evidence shares a tool and an entity (paper, Definition 2), and what follows from it."""
+"""The cell of a query: whether its evidence shares a tool and an entity (paper, Definition 2), and what follows from
+it."""
 
 from __future__ import annotations
 
@@ -46,8 +47,8 @@ def marginals(fractions: Mapping[str, float]) -> Marginals:
 
 
 class BreakEven(NamedTuple):
-    """Where the aggregate gap changes sign in the one-parameter family of Appendix I: the T+E+ share is p, and the other
-    cells keep their proportions."""
+    """Where the aggregate gap changes sign in the one-parameter family of Appendix I: the T+E+ share is p, and the
+    other cells keep their proportions."""
 
     p: float | None
     """None where the aggregate has one sign for all p."""

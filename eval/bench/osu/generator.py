@@ -1,10 +1,12 @@
-"""The synthetic benchmark's episodes (paper, sections 3.2 and 5.1): embeddings from basis vectors, evidence by event."""
+"""The synthetic benchmark's episodes (paper, sections 3.2 and 5.1): embeddings from basis vectors, evidence by
+event."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,7 +154,7 @@ class _Maker:
             evidence = sorted([last, *rng.integers(0, max(last, 1), size=earlier).tolist()])
             offsets = rng.integers(world.burst_length, size=len(evidence))
             bursts = [e - int(o) for e, o in zip(evidence, offsets, strict=True)]
-            apart = min(b - a for a, b in zip(evidence, evidence[1:], strict=False)) >= world.burst_gap
+            apart = min(b - a for a, b in pairwise(evidence)) >= world.burst_gap
             if apart and bursts[0] >= 0 and bursts[-1] + world.burst_length <= at and self._free(bursts):
                 return bursts, evidence, at
         return None
@@ -166,7 +168,10 @@ class _Maker:
         subgoal, left = 0, 0
         for step in range(n):
             if left == 0:
-                subgoal, left = int(rng.integers(world.subgoals)), int(rng.integers(world.segment[0], world.segment[1] + 1))
+                subgoal, left = (
+                    int(rng.integers(world.subgoals)),
+                    int(rng.integers(world.segment[0], world.segment[1] + 1)),
+                )
             left -= 1
             entity, action = int(rng.integers(world.entities)), int(rng.integers(world.actions))
             mean = 0.35 * basis("entity", entity) + 0.35 * basis("tool", action) + 0.30 * basis("subgoal", subgoal)

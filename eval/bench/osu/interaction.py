@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 def interaction(frame: pd.DataFrame, budget: int, metric: str = "hit2") -> dict[str, float | None]:
     """The method × cell test of OSU − Flat.
 
-    `p` flips the signs of whole episodes and `p_query` (the paper's) of single queries, both after centring within cells,
-    against the variance between cell means (scipy `monte_carlo_test`); `p_wald` is an F test with cluster covariance.
+    `p` flips the signs of whole episodes and `p_query` (the paper's) of single queries, both after centring within
+    cells, against the variance between cell means (scipy `monte_carlo_test`); `p_wald` is an F test with cluster
+    covariance.
     """
     difference = values(frame, OSU, budget, metric) - values(frame, FLAT, budget, metric)
     queries = frame.drop_duplicates("query").sort_values("query")

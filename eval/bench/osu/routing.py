@@ -1,4 +1,5 @@
-"""The router on held-out tasks of τ-bench: is it as good as the better method in every cell, and better than both in all?"""
+"""The router on held-out tasks of τ-bench: is it as good as the better method in every cell, and better than both in
+all?"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rebind.eval.bench.osu.cells import CELLS, FAVOURABLE
-from rebind.eval.bench.osu.scoring import PRIMARY, Row, test
+from rebind.eval.bench.osu.scoring import PRIMARY, Row, effect
 from rebind.eval.bench.osu.tau_data import TauEpisode, noisy_mean
 from rebind.memory.osu.flat import Flat
 from rebind.memory.osu.kernels import Floats
@@ -40,7 +41,9 @@ def route(episodes: Sequence[TauEpisode], budget: int = PRIMARY, draws: int = DR
     cases = _cases(episodes, budget, draws)
     chosen = np.zeros(len(cases.flat), dtype=bool)
     tasks = np.unique(cases.task)
-    fold_of = dict(zip(np.random.default_rng(0).permutation(tasks).tolist(), np.arange(len(tasks)) % FOLDS, strict=True))
+    fold_of = dict(
+        zip(np.random.default_rng(0).permutation(tasks).tolist(), np.arange(len(tasks)) % FOLDS, strict=True)
+    )
     fold = np.array([fold_of[task] for task in cases.task.tolist()])
     for held_out in range(FOLDS):
         train = fold != held_out
@@ -57,8 +60,8 @@ def route(episodes: Sequence[TauEpisode], budget: int = PRIMARY, draws: int = DR
         "features": dict(zip(FEATURES, whole.weights.tolist(), strict=True)),
         "rows": rows,
         "worst_cell": min(float(row["over_better"] or 0.0) for row in rows[:-1]),
-        "over_osu": test(routed - cases.overlap, cases.task.tolist())._asdict(),
-        "over_flat": test(routed - cases.flat, cases.task.tolist())._asdict(),
+        "over_osu": effect(routed - cases.overlap, cases.task.tolist())._asdict(),
+        "over_flat": effect(routed - cases.flat, cases.task.tolist())._asdict(),
     }
 
 

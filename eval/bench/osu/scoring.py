@@ -56,8 +56,8 @@ class Contrast(NamedTuple):
 def score(
     asks: Iterable[Ask], methods: Mapping[str, Callable[[Bench], Memory]], budgets: Sequence[int] = BUDGETS
 ) -> pd.DataFrame:
-    """One row per query, method and budget: `query`, `cluster`, `method`, `budget`, `recall`, `hit2`, `near`, `far`, and
-    the labels. `near` and `far` are NaN where a query has no such evidence."""
+    """One row per query, method and budget: `query`, `cluster`, `method`, `budget`, `recall`, `hit2`, `near`, `far`,
+    and the labels. `near` and `far` are NaN where a query has no such evidence."""
     import pandas as pd
 
     rows = []
@@ -88,7 +88,7 @@ def means(frame: pd.DataFrame) -> list[Row]:
     """Averages over queries, one row per method and budget, in order of appearance."""
     grouped = frame.groupby(["method", "budget"], sort=False)[["hit2", "recall", "near", "far"]].mean()
     return [
-        {"method": str(method), "budget": int(budget), **{k: _number(v) for k, v in values.items()}}
+        {"method": str(method), "budget": int(budget), **{str(k): _number(v) for k, v in values.items()}}
         for (method, budget), values in zip(grouped.index, grouped.to_dict("records"), strict=True)
     ]
 
@@ -107,10 +107,10 @@ def clusters(frame: pd.DataFrame) -> list[str]:
 def contrast(frame: pd.DataFrame, one: str, other: str, budget: int, metric: str, *, interval: bool = True) -> Contrast:
     """`one` minus `other`."""
     difference = values(frame, one, budget, metric) - values(frame, other, budget, metric)
-    return test(difference, clusters(frame), interval=interval)
+    return effect(difference, clusters(frame), interval=interval)
 
 
-def test(difference: NDArray[np.float64], episodes: Sequence[str], *, interval: bool = True) -> Contrast:
+def effect(difference: NDArray[np.float64], episodes: Sequence[str], *, interval: bool = True) -> Contrast:
     """A mean paired difference with the p-values of both levels and the BCa interval over episodes."""
     data = difference.tolist()
     bounds = bca_interval(data, episodes) if interval else None
@@ -127,25 +127,29 @@ def test(difference: NDArray[np.float64], episodes: Sequence[str], *, interval: 
 
 def relative_gain(
     one: NDArray[np.float64], other: NDArray[np.float64], episodes: Sequence[str], *, seed: int = 0
-) -> tuple[float, float, float]:
-    """Ratio of means minus 1, with its 95 % BCa interval over episodes (scipy)."""
+) -> tuple[float | None, float | None, float | None]:
+    """Ratio of means minus 1, with its 95 % BCa interval over episodes (scipy); None for what cannot be had."""
+    import warnings
+
     from scipy import stats
 
+    if not other.sum():
+        return None, None, None
     _, codes = np.unique(np.asarray(episodes), return_inverse=True)
-    sums = np.bincount(codes, weights=one), np.bincount(codes, weights=other)
-    result = stats.bootstrap(
-        sums,
-        lambda a, b, axis=-1: a.sum(axis=axis) / b.sum(axis=axis) - 1.0,
-        paired=True,
-        vectorized=True,
-        n_resamples=RESAMPLES,
-        batch=500,
-        method="BCa",
-        rng=np.random.default_rng(seed),
-    )
-    interval = result.confidence_interval
-    return float(one.sum() / other.sum() - 1.0), float(interval.low), float(interval.high)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # told below: the bounds are then not finite
+        interval = stats.bootstrap(
+            (np.bincount(codes, weights=one), np.bincount(codes, weights=other)),
+            lambda a, b, axis=-1: a.sum(axis=axis) / b.sum(axis=axis) - 1.0,
+            paired=True,
+            vectorized=True,
+            n_resamples=RESAMPLES,
+            batch=500,
+            method="BCa",
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
+    return float(one.sum() / other.sum() - 1.0), _number(float(interval.low)), _number(float(interval.high))
 
 
 def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    return float(value) if np.isfinite(value) else None

@@ -1,4 +1,5 @@
-"""`rebind bench osu tau`: when overlap helps on real trajectories (paper, sections 6.2 and 6.3, Appendices C, D and I)."""
+"""`rebind bench osu tau`: when overlap helps on real trajectories (paper, sections 6.2 and 6.3, Appendices C, D and
+I)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from rebind.eval.bench.osu.scoring import (
     contrast,
     means,
     score,
-    test,
+    effect,
     values,
 )
 from rebind.eval.bench.osu.tau_data import (
@@ -139,7 +140,8 @@ def _cells(episodes: Sequence[TauEpisode]) -> list[Row]:
 
 
 def _crosstab(frame: pd.DataFrame) -> list[Row]:
-    """OSU − Flat and overlap − disjoint by cell and budget; p by episode and by query, Holm over the cells of a budget."""
+    """OSU − Flat and overlap − disjoint by cell and budget; p by episode and by query, Holm over the cells of a
+    budget."""
     rows: list[Row] = []
     for budget in BUDGETS:
         of_budget = [_crosstab_row(frame, cell, budget) for cell in (*CELLS, "all")]
@@ -173,8 +175,8 @@ def gap_of(row: Mapping[str, Any]) -> float:
 
 
 def _rule(frame: pd.DataFrame) -> list[Row]:
-    """The predictive rule at every budget (Appendix I, Table 17): break-even shares, where our population stands, and the
-    oracle's ceiling over Flat."""
+    """The predictive rule at every budget (Appendix I, Table 17): break-even shares, where our population stands, and
+    the oracle's ceiling over Flat."""
     queries = frame.drop_duplicates("query")
     fractions = {cell: float((queries["cell"] == cell).mean()) for cell in CELLS}
     ours = marginals(fractions)
@@ -210,7 +212,7 @@ def _gaps(frame: pd.DataFrame) -> list[Row]:
     rows: list[Row] = []
     for budget in BUDGETS:
         difference = values(frame, OSU, budget, "hit2") - values(frame, FLAT, budget, "hit2")
-        result = test(difference, clusters(frame))
+        result = effect(difference, clusters(frame))
         rows.append({"budget": budget, **result._asdict(), "published": published.AUGMENTED_GAP[budget]})
     return rows
 

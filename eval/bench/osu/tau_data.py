@@ -1,4 +1,5 @@
-"""τ-bench as the paper prepares it: matched gold actions, concatenated episodes, queries, augmentation (Stages B to D)."""
+"""τ-bench as the paper prepares it: matched gold actions, concatenated episodes, queries, augmentation (Stages B to
+D)."""
 
 from __future__ import annotations
 
@@ -139,8 +140,9 @@ def _matched(run: Mapping[str, Any]) -> list[int]:
 
 
 def concatenate(sources: Sequence[Source]) -> list[TauEpisode]:
-    """One episode for every run that has a query: the run among others drawn at random, 256 to 311 steps, its place drawn
-    too; entities and tools prefixed by source (Stage C; that every run is focal once is ours: it uses all queries)."""
+    """One episode for every run that has a query: the run among others drawn at random, 256 to 311 steps, its place
+    drawn too; entities and tools prefixed by source (Stage C; that every run is focal once is ours: it uses all
+    queries)."""
     rng = np.random.default_rng(_SEED)
     episodes = []
     for number in rng.permutation(len(sources)).tolist():
@@ -204,16 +206,18 @@ def verbatim(query: TauQuery) -> Vectors:
 
 
 def augment(episode: TauEpisode) -> TauEpisode:
-    """Stage D: three copies of every evidence step, noise σ = .10 per dimension, same annotations and cost, each at least 18
-    steps after the one before, counted as evidence of the same queries.
+    """Stage D: three copies of every evidence step, noise σ = .10 per dimension, same annotations and cost, each at
+    least 18 steps after the one before, counted as evidence of the same queries.
 
-    The focal run is too short to hold them 18 apart, so they go into the steps that follow it (ours), and wrap around to
-    the steps before it where the episode ends.
+    The focal run is too short to hold them 18 apart, so they go into the steps that follow it (ours), and wrap around
+    to the steps before it where the episode ends.
     """
     rng = np.random.default_rng([_SEED, *[ord(c) for c in episode.name]])
     n = len(episode.history)
     anchors = np.unique(np.concatenate([q.evidence for q in episode.queries]))
-    placed = [(int(a + j * (_COPY_GAP + rng.integers(1, 7))) % n, int(a)) for a in anchors for j in range(1, _COPIES + 1)]
+    placed = [
+        (int(a + j * (_COPY_GAP + rng.integers(1, 7))) % n, int(a)) for a in anchors for j in range(1, _COPIES + 1)
+    ]
     order = sorted([*((step, 0, step) for step in range(n)), *((at, 1, anchor) for at, anchor in placed)])
     origin = np.array([source for _, _, source in order])
     copied = np.array([copy == 1 for _, copy, _ in order])

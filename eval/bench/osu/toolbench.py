@@ -79,9 +79,16 @@ def run_toolbench(
         "seeds": list(seeds),
         "statistics": _statistics(library),
         "cells": _cells(planted),
-        "held": [{**row, **_published_held(str(row["construction"]))} for row in held((e.history, e.evidence) for e in primary)],
+        "held": [
+            {**row, **_published_held(str(row["construction"]))}
+            for row in held((e.history, e.evidence) for e in primary)
+        ],
         "rows": means(main),
-        "beta": [_gap(main, "beta", beta, budget) for beta in BETAS for budget in BUDGETS],
+        "beta": [
+            {**_gap(main, "beta", beta, budget), "published": published.TABLE_6[beta][place]}
+            for beta in BETAS
+            for place, budget in enumerate(BUDGETS)
+        ],
         "alpha": [_gap(main, "alpha", alpha, budget) for alpha in ALPHAS for budget in BUDGETS],
         "sizes": [
             {"evidence": n, **_gap(pd.concat(frames[n], ignore_index=True), "beta", _MAIN_BETA, budget)}
@@ -147,8 +154,6 @@ def _gap(frame: pd.DataFrame, kind: str, strength: float, budget: int) -> Row:
             row[f"{metric}_{seed}"] = gaps[-1]
         row[metric] = float(np.mean(gaps))
         row[f"{metric}_p"] = float(stats.combine_pvalues(p_values, method="fisher").pvalue)
-    if kind == "beta" and strength in published.TABLE_6:
-        row["published"] = published.TABLE_6[strength][BUDGETS.index(budget)]
     return row
 
 

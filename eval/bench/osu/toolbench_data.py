@@ -82,7 +82,9 @@ def load(data: Path, encode: Encode) -> Library:
 def _answers(folder: Path) -> Iterator[Run]:
     for path in _files(folder, "G?_answer/*.json.gz"):
         answer = _json(path)["answer_generation"]
-        chain = max(answer.get("train_messages", []), key=len, default=[])  # absent where no branch came to an answer
+        chain: list[Any] = max(
+            answer.get("train_messages", []), key=len, default=[]
+        )  # absent where no branch came to an answer
         calls = [m for m in chain if m.get("function_call", {}).get("name") != _CLOSING]
         yield Run(path.parent.name[:2], answer["query"], tuple(annotate_toolbench(calls)), truncated=False)
 
@@ -140,8 +142,9 @@ def _value(raw: str) -> str | float:
 
 
 def plant(library: Library, seed: int, evidence: int, episodes: int = 200) -> Iterator[Planted]:
-    """Episodes of one seed: `evidence` steps of a target run at even places in a shuffled background of about 500 steps,
-    three quarters from the 30 runs nearest by query, drawn with replacement (30 runs have fewer steps than that)."""
+    """Episodes of one seed: `evidence` steps of a target run at even places in a shuffled background of about 500
+    steps, three quarters from the 30 runs nearest by query, drawn with replacement (30 runs have fewer steps than
+    that)."""
     rng = np.random.default_rng(seed)
     able = [i for i, run in enumerate(library.runs) if len(run.steps) >= evidence]
     near = library.queries @ library.queries.T

@@ -15,8 +15,8 @@ _KINDS = (("overlap", OsuConfig()), ("disjoint", DISJOINT))
 
 
 def held(cases: Iterable[tuple[Trajectory, Steps]]) -> list[Row]:
-    """For overlap and disjoint: units per evidence step (mean, median), the share of evidence in no unit, and the mean over
-    queries of the best unit's cluster recall |u ∩ E| / |E|."""
+    """For overlap and disjoint: units per evidence step (mean, median), the share of evidence in no unit, and the
+    mean over queries of the best unit's cluster recall |u ∩ E| / |E|."""
     counts: dict[str, list[int]] = {kind: [] for kind, _ in _KINDS}
     recalls: dict[str, list[float]] = {kind: [] for kind, _ in _KINDS}
     pools: dict[tuple[int, str], Pool] = {}
@@ -25,7 +25,11 @@ def held(cases: Iterable[tuple[Trajectory, Steps]]) -> list[Row]:
         if history is not last:
             pools, last = {}, history
         for kind, config in _KINDS:
-            pool = pools.setdefault((id(history), kind), build_pool(history, config)) if pools else build_pool(history, config)
+            pool = (
+                pools.setdefault((id(history), kind), build_pool(history, config))
+                if pools
+                else build_pool(history, config)
+            )
             pools[id(history), kind] = pool
             counts[kind].extend(pool.memberships()[evidence].tolist())
             recalls[kind].append(float(np.isin(pool.members, evidence).sum(axis=1).max(initial=0)) / len(evidence))

@@ -52,15 +52,18 @@ def test_the_commands_last_word_on_episodes_is_read_past_those_on_selecting() ->
     assert _reported("") == 0
 
 
-def test_a_tear_spares_every_episode_and_leaves_a_ledger_that_can_be_opened(tmp_path: Path) -> None:
+def test_a_tear_spares_every_event_and_leaves_a_ledger_that_can_be_opened(tmp_path: Path) -> None:
     before = episodes_of(cut(tmp_path, 2))
     content = (tmp_path / LEDGER_FILE).read_bytes()
     torn = 0
     for seed in range(60):
         (tmp_path / LEDGER_FILE).write_bytes(content)
-        torn += _tear(tmp_path, random.Random(seed))
+        tore = _tear(tmp_path, random.Random(seed))
+        torn += tore
+        with Ledger.open(tmp_path) as ledger:
+            assert bool(ledger.repairs) == tore
+        assert (tmp_path / LEDGER_FILE).read_bytes().startswith(content)
         assert episodes_of(tmp_path) == before
-        Ledger.open(tmp_path).close()
         assert verify(tmp_path).ok
     assert 15 < torn < 45
     assert not _tear(tmp_path / "nothing", random.Random(0))

@@ -1,0 +1,190 @@
+"""`rebind bench osu speed`: build, append and retrieve, beside a flat product and LlamaIndex's MMR (issue; paper,
+Appendix E).
+
+All times are medians of the thread's CPU time in milliseconds, one thread; the wall-clock medians stand in `wall`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebind.eval.bench.osu.scoring import Progress, Table
+from rebind.memory.osu.greedy import MMR_LAMBDA, Mmr
+from rebind.memory.osu.growing import GrowingPool
+from rebind.memory.osu.kernels import kernels
+from rebind.memory.osu.long import LongOsuMem
+from rebind.memory.osu.pool import build_pool
+from rebind.memory.osu.retrieve import OsuMem
+from rebind.memory.osu.trajectory import Note, Steps, Trajectory, Vectors, on_grid, trajectory
+
+STEPS, DIMENSIONS, BUDGET = 300, 384, 256
+LONG_STEPS = 100_000
+_QUERIES = 40
+LIMITS = {"retrieve_ms": 0.1, "build_ms": 8.0, "append_ms": 0.2, "retrieve_100k_ms": 5.0}
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """A made-up trajectory with the kind of structure real ones have, and queries near its themes."""
+
+    raw: NDArray[np.float32]
+    history: Trajectory
+    queries: tuple[Vectors, ...]
+
+
+def run_speed(progress: Progress | None = None, long_steps: int = LONG_STEPS) -> dict[str, Any]:
+    """All measurements in one run, about two minutes. `long_steps` is the length of the long trajectory."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        cpu, wall = _short(progress)
+        long = _long(long_steps)
+    if progress is not None:
+        progress(2, 2)
+    times = {**cpu, "retrieve_100k_ms": long.pop("cpu"), "exact_100k_ms": long.pop("exact_cpu")}
+    return {
+        **times,
+        **long,
+        "wall": {**wall, "retrieve_100k_ms": long.pop("wall")},
+        "limits": LIMITS,
+        "kernels": type(kernels()).__name__.lower(),
+        "steps": STEPS,
+        "dimensions": DIMENSIONS,
+        "budget": BUDGET,
+        "long_steps": long_steps,
+        "llama_index": None
+        if _has_llama_index()
+        else "llama-index-core is not installed (extra bench): mmr_ms is null",
+    }
+
+
+def _short(progress: Progress | None) -> tuple[dict[str, float | None], dict[str, float | None]]:
+    case = _case(STEPS, themes=STEPS // 6)
+    memory, mmr, theirs = OsuMem(build_pool(case.history)), Mmr(case.history), _llama_index(case)
+    raw = case.history.vectors.copy()
+    growing = _growing(case)
+    jobs: dict[str, tuple[Callable[[int], object], int] | None] = {
+        "retrieve_ms": (lambda i: memory.retrieve(case.queries[i % _QUERIES], BUDGET), 2_000),
+        "flat_ms": (lambda i: _top(raw, case.queries[i % _QUERIES]), 2_000),
+        "build_ms": (lambda _: build_pool(case.history), 60),
+        "append_ms": (lambda _: next(growing), STEPS // 2),
+        "own_mmr_ms": (lambda i: mmr.retrieve(case.queries[i % _QUERIES], BUDGET), 200),
+        "mmr_ms": None if theirs is None else (lambda i: theirs(i % _QUERIES), 40),
+    }
+    cpu: dict[str, float | None] = {}
+    wall: dict[str, float | None] = {}
+    for name, job in jobs.items():
+        cpu[name], wall[name] = (None, None) if job is None else _median(*job)
+    if progress is not None:
+        progress(1, 2)
+    return cpu, wall
+
+
+def _long(steps: int) -> dict[str, float]:
+    """A long trajectory: the exact algorithm, the approximate index over centroids, and how many of the exact one's
+    steps the approximate one finds."""
+    case = _case(steps, themes=max(2, steps // 50))
+    pool = build_pool(case.history)
+    exact, approximate = OsuMem(pool), LongOsuMem(pool)
+    shares = []
+    for query in case.queries:
+        wanted = exact.retrieve(query, BUDGET)
+        shares.append(len(np.intersect1d(wanted, approximate.retrieve(query, BUDGET))) / max(len(wanted), 1))
+    cpu, wall = _median(lambda i: approximate.retrieve(case.queries[i % _QUERIES], BUDGET), 3 * _QUERIES)
+    exact_cpu, _ = _median(lambda i: exact.retrieve(case.queries[i % _QUERIES], BUDGET), 10)
+    return {
+        "cpu": cpu,
+        "wall": wall,
+        "exact_cpu": exact_cpu,
+        "recall_100k": float(np.mean(shares)),
+        "units_100k": float((pool.sizes > 0).sum()),
+    }
+
+
+def _median(job: Callable[[int], object], times: int) -> tuple[float, float]:
+    """Median thread CPU time and wall-clock time of a job, in milliseconds, after one warm-up call."""
+    job(0)
+    cpu, wall = [], []
+    for i in range(times):
+        wall_start, cpu_start = time.perf_counter(), time.thread_time()
+        job(i)
+        cpu.append(time.thread_time() - cpu_start)
+        wall.append(time.perf_counter() - wall_start)
+    return float(np.median(cpu)) * 1e3, float(np.median(wall)) * 1e3
+
+
+def _case(steps: int, themes: int) -> _Case:
+    """Themes of six steps or so with a spectrum that falls like that of sentence embeddings (λ_i ∝ 1/i)."""
+    rng = np.random.default_rng(0)
+    spectrum = np.arange(1, DIMENSIONS + 1, dtype=np.float32) ** -0.5
+    basis = rng.normal(size=(themes, DIMENSIONS)).astype(np.float32) * spectrum
+    theme = np.repeat(rng.integers(themes, size=steps // 6 + 1), 6)[:steps]
+    raw = basis[theme] + rng.normal(size=(steps, DIMENSIONS)).astype(np.float32) * spectrum
+    notes = [
+        Note((f"entity{theme[i]}", f"id{i // 60}.{rng.integers(60)}"), f"tool{rng.integers(12)}", i // 9)
+        for i in range(steps)
+    ]
+    queries = basis[rng.integers(themes, size=_QUERIES)] + 0.7 * rng.normal(size=(_QUERIES, DIMENSIONS)) * spectrum
+    history = trajectory(raw, rng.integers(5, 41, size=steps), notes)
+    return _Case(raw, history, tuple(on_grid(query) for query in queries))
+
+
+def _growing(case: _Case) -> Iterator[None]:
+    """Appends the second half of the case, a step at a time; the first half is there before the first time."""
+    pool = GrowingPool(DIMENSIONS)
+    for step in range(STEPS):
+        pool.append(case.raw[step], int(case.history.costs[step]), case.history.notes[step])
+        if step + 1 >= STEPS // 2:
+            yield
+
+
+def _top(vectors: Vectors, query: Vectors) -> Steps:
+    return np.argsort(-(vectors @ query))
+
+
+def _has_llama_index() -> bool:
+    return importlib.util.find_spec("llama_index") is not None
+
+
+def _llama_index(case: _Case) -> Callable[[int], object] | None:
+    """LlamaIndex's MMR over the same embeddings, for as many nodes as the budget holds; None where it is not
+    installed."""
+    if not _has_llama_index():
+        return None
+    from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddings
+
+    embeddings = case.history.vectors.tolist()
+    queries = [query.tolist() for query in case.queries]
+    count = int(BUDGET / case.history.costs.mean())
+    return lambda i: get_top_k_mmr_embeddings(queries[i], embeddings, similarity_top_k=count, mmr_threshold=MMR_LAMBDA)
+
+
+def tables(result: Mapping[str, Any]) -> list[Table]:
+    """For the terminal: every time with its limit."""
+    keys = (
+        "retrieve_ms",
+        "flat_ms",
+        "mmr_ms",
+        "own_mmr_ms",
+        "build_ms",
+        "append_ms",
+        "retrieve_100k_ms",
+        "exact_100k_ms",
+    )
+    rows = [
+        [key, _shown(result[key]), _shown(result["wall"].get(key)), _shown(result["limits"].get(key))] for key in keys
+    ]
+    rows.append(["recall_100k", f"{result['recall_100k']:.3f}", "", "≥ 0.98"])
+    title = f"{result['steps']} steps × {result['dimensions']}, B = {result['budget']}, {result['kernels']} kernels"
+    return [(title, ["measure", "CPU ms", "wall ms", "limit"], rows)]
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
