@@ -10,7 +10,7 @@ class CallableSkill:
     name = "skill"
 
     def support(self, ask: SupportAsk) -> Support:
-        """The record's skills, and a line that says they are there; flagged where none could be induced and verified."""
+        """The record's skills, and a line on them for the actor; flagged where none could be induced and verified."""
         if ask.record is None:
             return Support(condition=self.name, flags=("no-record",))
         if not ask.skills:

@@ -167,7 +167,7 @@ def _novelty(i: int, steps: _Steps, state: _State, structural: float) -> float:
         if not entity_taken[entities[e]]:
             fresh += 1
     new_tool = 1 if tools[i] >= 0 and not tool_taken[tools[i]] else 0
-    return (1.0 - structural) * (1.0 - closest[i]) + structural * min(1.0, 0.6 * fresh + 0.4 * new_tool)
+    return float((1.0 - structural) * (1.0 - closest[i]) + structural * min(1.0, 0.6 * fresh + 0.4 * new_tool))
 
 
 @_compiled

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
+
 from rebind.banks.rollers import oracle_roller
 from rebind.banks.rollout import Rollout, roll
 from rebind.envs import world

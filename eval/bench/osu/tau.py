@@ -22,9 +22,9 @@ from rebind.eval.bench.osu.scoring import (
     Row,
     clusters,
     contrast,
+    effect,
     means,
     score,
-    effect,
     values,
 )
 from rebind.eval.bench.osu.tau_data import (

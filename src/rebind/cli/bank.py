@@ -82,7 +82,9 @@ def freeze(
 
 
 @app.command()
-def verify(bank: Path = typer.Argument(..., help="Bank folder, or `shipped:NAME`."), as_json: bool = JSON_OPTION) -> None:
+def verify(
+    bank: Path = typer.Argument(..., help="Bank folder, or `shipped:NAME`."), as_json: bool = JSON_OPTION
+) -> None:
     """Check every file of a bank against its manifest; exit code 1 names the first that differs."""
     from rebind.banks.shipped import locate
     from rebind.banks.store import verify as verify_bank
