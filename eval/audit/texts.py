@@ -51,7 +51,8 @@ def delivered(support: dict[str, Any]) -> str:
     skills: list[JsonValue] = [
         {k: v for k, v in skill.items() if k not in {"record_id", "version"}} for skill in support["skills"]
     ]
-    return words([support["text"], support["turns"], support["turns_goal"], support["note"], skills])
+    worked = [support["turns"], support["turns_goal"], support["turns_first_observation"]]
+    return words([support["text"], *worked, support["note"], skills])
 
 
 def words(value: JsonValue) -> str:

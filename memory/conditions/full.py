@@ -18,4 +18,5 @@ class FullTrajectory:
             text=render(ask.record),
             turns=ask.record.steps,
             turns_goal=ask.record.instruction,
+            turns_first_observation=ask.record.first_observation,
         )
