@@ -6,9 +6,10 @@ import sqlite3
 from typing import Any
 
 from rebind.envs.apps.state import Row
+from rebind.errors import RebindError
 
 
-class CannotBuild(Exception):
+class CannotBuild(RebindError):
     """A draw or a planting for which this world has no room (no such person, no free day); the builder draws again."""
 
 
