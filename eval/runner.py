@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rebind.agents.simulated import PREFIX as SIMULATED
 from rebind.banks.files import Progress
 from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
 from rebind.eval.episode import Bench, attempt_cell
 from rebind.eval.ledger import LEDGER_FILE, Ledger, read_events
 from rebind.eval.lock import make_lock, write_or_check
-from rebind.eval.models import open_models
+from rebind.eval.models import Models, open_models
 from rebind.eval.plan import Plan
 from rebind.eval.selecting import select_all
 from rebind.types import Cell, Episode, Selection
@@ -94,7 +95,7 @@ def run_study(plan: Plan, folder: Path, progress: Progress) -> RunSummary:
         lock = write_or_check(folder, make_lock(plan, models.identities))
         with Ledger.open(folder) as ledger:
             past = Past.read(folder)
-            _begin(ledger, plan, past, lock)
+            _begin(ledger, plan, models, past, lock)
             seals = open_seals(plan.study.bank.path)
             bench = Bench(
                 plan=plan,
@@ -109,9 +110,10 @@ def run_study(plan: Plan, folder: Path, progress: Progress) -> RunSummary:
     return summary
 
 
-def _begin(ledger: Ledger, plan: Plan, past: Past, lock: str) -> None:
+def _begin(ledger: Ledger, plan: Plan, models: Models, past: Past, lock: str) -> None:
     """The plan event of a new run, or the account of what the last start left open."""
     study = plan.study
+    names = {"actor": models.actor.name, "writer": models.writer.name, "ranker": models.ranker.name}
     if not past.planned:
         ledger.append(
             "plan",
@@ -121,14 +123,14 @@ def _begin(ledger: Ledger, plan: Plan, past: Past, lock: str) -> None:
                 "environments": list(study.environments),
                 "conditions": list(study.conditions),
                 "seeds": list(study.seeds),
-                "model": study.model.model_dump(mode="json"),
+                "model": study.model.model_dump(mode="json") | names,
                 "decoding": study.decoding.model_dump(mode="json"),
                 "budget": study.budget.model_dump(mode="json"),
                 "placement": study.model.placement,
                 "attempts": study.run.attempts,
                 "targets": [t.task.key for t in plan.targets],
                 "cells": len(plan.cells),
-                "simulated": study.model.actor.startswith("simulated/"),
+                "simulated": any(name.startswith(SIMULATED) for name in names.values()),
             },
         )
     for (_, attempt), cell in past.open.items():
