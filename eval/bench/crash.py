@@ -19,7 +19,7 @@ from typing import Any
 from rebind.banks.files import Progress, silent
 from rebind.errors import RebindError
 from rebind.eval.bench.small_study import prepare
-from rebind.eval.ledger import LEDGER_FILE, read_events, verify
+from rebind.eval.ledger import LEDGER_FILE, MANIFEST_FILE, read_events, verify
 
 _DONE = re.compile(r"(\d+)/(\d+) after")
 """The command's progress lines: cells whose episodes are acknowledged, of all."""
@@ -153,7 +153,10 @@ def _reported(text: str) -> int:
 
 def _tear(folder: Path, rng: random.Random) -> bool:
     """Leaves the beginning of a line at the ledger's end, half of the time, as a write that the kill or the machine cut
-    short does; returns whether the file ends within a line now."""
+    short does; returns whether the file ends within a line now. A finished run is left alone: nothing writes to it any
+    more, so that a torn line in it would be an edit."""
+    if (folder / MANIFEST_FILE).exists():
+        return False
     path = folder / LEDGER_FILE
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     if not lines:
