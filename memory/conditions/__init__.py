@@ -1,12 +1,14 @@
-"""Conditions by name: the five that come with Rebind, and those that installed packages offer as entry points."""
+"""Conditions by name: those that come with Rebind, and those that installed packages offer as entry points."""
 
 from __future__ import annotations
 
 from importlib.metadata import entry_points
 
 from rebind.errors import UserError, did_you_mean
+from rebind.memory.conditions.flat import FlatSteps
 from rebind.memory.conditions.full import FullTrajectory
 from rebind.memory.conditions.none import NoMemory
+from rebind.memory.conditions.osu import OsuSteps
 from rebind.memory.conditions.qcr import QueryConditionedReuse
 from rebind.memory.conditions.skill import CallableSkill
 from rebind.memory.conditions.summary import GenericSummary
@@ -19,6 +21,8 @@ _OWN: tuple[Condition, ...] = (
     GenericSummary(),
     QueryConditionedReuse(),
     CallableSkill(),
+    OsuSteps(),
+    FlatSteps(),
 )
 
 
