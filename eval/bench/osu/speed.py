@@ -141,13 +141,15 @@ def _growing(case: _Case) -> Iterator[None]:
 def _llama_index(case: _Case) -> Callable[[int], object] | str:
     """LlamaIndex's MMR over the same embeddings, for as many nodes as the budget holds; or why it cannot run."""
     try:
-        from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddings
+        from llama_index.core.indices.query import embedding_utils  # pyright: ignore  # no dependency
     except ImportError as error:
         return f"llama-index-core (extra bench) cannot be imported, so mmr_ms is null: {error}"
     embeddings = case.history.vectors.tolist()
     queries = [query.tolist() for query in case.queries]
     count = int(BUDGET / case.history.costs.mean())
-    return lambda i: get_top_k_mmr_embeddings(queries[i], embeddings, similarity_top_k=count, mmr_threshold=MMR_LAMBDA)
+    return lambda i: embedding_utils.get_top_k_mmr_embeddings(
+        queries[i], embeddings, similarity_top_k=count, mmr_threshold=MMR_LAMBDA
+    )
 
 
 def tables(result: Mapping[str, Any]) -> list[Table]:
