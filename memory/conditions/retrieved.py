@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ _ENCODER = "all-minilm-l6-v2"
 Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
 
-class RetrievedSteps:
+class RetrievedSteps(ABC):
     """Delivers the steps of the selected record that a memory retrieves for the goal, in the record's own order.
 
     The query is the goal and the first observation, encoded as the steps are. A step's cost is its tokens by the
@@ -35,9 +36,9 @@ class RetrievedSteps:
         self._budget = budget
         self._encode = encode
 
+    @abstractmethod
     def remember(self, history: Trajectory) -> Memory:
         """The memory that retrieves; what tells one condition from another."""
-        raise NotImplementedError
 
     def support(self, ask: SupportAsk) -> Support:
         """The retrieved steps as text and as turns; flagged with how many of the record's steps they are."""
