@@ -26,7 +26,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'torch==2.13.0'
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,retrieval,osu,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,retrieval,osu,shard,sites,miniwob,dev]'
 	touch $@
 
 clean:

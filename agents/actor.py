@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,6 +27,11 @@ class Turn(Frozen):
     problem: str
     tokens: int
     """Prompt and completion tokens of the call, as far as the provider told them."""
+    cost: float = 0.0
+    """US dollars of all its attempts, as far as prices and usage are known."""
+    lost: float = 0.0
+    """Seconds that went to failed attempts, waits between them and waiting for a slot: the provider's, not the
+    agent's."""
 
 
 class Actor:
@@ -67,12 +73,21 @@ class Actor:
             self._messages = head(self._settings, self._goal, observation, self._tools, self._support)
             self._mem_tokens = self._count_support(observation)
         self._observations.append(observation)
+        began = time.monotonic()
         completion = self._ask(self._request(self._messages, self._tools))
+        lost = time.monotonic() - began - (completion.attempts[-1].ms / 1000 if completion.attempts else 0.0)
         named = [t.name for t in self._tools] if self._settings.strict_tools else None
         parsed = parse(completion, self._settings.protocol, named)
         self._messages.append(answered(completion, understood=parsed.action is not None))
         used = (completion.usage.prompt or 0) + (completion.usage.completion or 0)
-        return Turn(action=parsed.action, thought=parsed.thought, problem=self._correction(parsed.problem), tokens=used)
+        return Turn(
+            action=parsed.action,
+            thought=parsed.thought,
+            problem=self._correction(parsed.problem),
+            tokens=used,
+            cost=sum(a.cost or 0.0 for a in completion.attempts),
+            lost=max(0.0, lost),
+        )
 
     def _count_support(self, observation: str) -> int:
         """M_j = tok(prompt with support) − tok(prompt without). The head never changes and templates join messages at

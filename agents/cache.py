@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import tempfile
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from rebind.types import Completion
+from rebind.agents.endpoint import Endpoint
+from rebind.types import Completion, Request
+
+
+def answer_key(request: Request, endpoint: Endpoint) -> str | None:
+    """Where the answer to a request is kept; None for one that asks for a fresh sample (no seed, no zero
+    temperature)."""
+    if request.decoding.seed is None and request.decoding.temperature > 0:
+        return None
+    asked = {"request": request.model_dump(mode="json"), "endpoint": endpoint.known_by}
+    # Sorted JSON rather than RFC 8785, which takes milliseconds on a long prompt: nobody else computes this hash.
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
 class ResponseCache:

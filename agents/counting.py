@@ -5,14 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.provider import litellm
-from rebind.agents.redact import redact
 from rebind.agents.wire import wire_message, wire_tool
 from rebind.errors import ProviderError
+from rebind.secrets import redact
 from rebind.types import Request
 
 _TIMEOUT = 60.0
+_ATTEMPTS = 4
 
 
 def count_prompt(endpoint: Endpoint, request: Request) -> int:
@@ -47,9 +50,14 @@ def _post(endpoint: Endpoint, path: str, body: dict[str, Any]) -> Any:
 
     base = (endpoint.api_base or "").removesuffix("/v1")
     headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+    retrying = Retrying(
+        stop=stop_after_attempt(_ATTEMPTS),
+        wait=wait_random_exponential(multiplier=0.2, max=5),
+        retry=retry_if_exception_type(httpx.TransportError),
+        reraise=True,
+    )
     try:
-        response = _client().post(base + path, json=body, headers=headers)
-        response.raise_for_status()
-    except httpx.HTTPError as error:
+        response = retrying(_client().post, base + path, json=body, headers=headers)
+        return response.raise_for_status().json()
+    except (httpx.HTTPError, ValueError) as error:
         raise ProviderError(redact(f"{endpoint.model} could not count tokens: {error}", endpoint.api_key)) from None
-    return response.json()

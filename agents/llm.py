@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pydantic import JsonValue
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from rebind.agents import local
-from rebind.agents.cache import ResponseCache
+from rebind.agents.cache import ResponseCache, answer_key
 from rebind.agents.counting import count_prompt
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.limiter import Limiter
-from rebind.agents.provider import price, supports_tools, unsupported
+from rebind.agents.provider import near_names, price, supports_tools, unsupported
 from rebind.agents.wire import Outcome, attempt
-from rebind.canon import digest
 from rebind.errors import ContextOverflow, ModelError, ProviderError, ProviderRefused
 from rebind.types import Attempt, Completion, Request
 
@@ -43,6 +45,21 @@ class _Again(Exception):
         self.outcome = outcome
 
 
+@dataclass
+class _Asked:
+    """One request on its way to an answer."""
+
+    request: Request
+    endpoint: Endpoint
+    seconds: float
+    """Wall time of one attempt."""
+    made: list[Attempt] = field(default_factory=list)
+
+    def lost(self, state: RetryCallState) -> float:
+        """Seconds that failed attempts and the waits between them took so far; waiting for a slot is none of it."""
+        return float(state.idle_for) + sum(a.ms for a in self.made) / 1000
+
+
 class LLM:
     """A `rebind.types.Model` over all models: hosted ones by their litellm names, `local/<name>` (started on first
     use), and any server given in `endpoints`. Thread-safe."""
@@ -55,21 +72,39 @@ class LLM:
         attempts: int = 6,
         concurrency: int = 16,
         timeout: float | None = None,
+        patience: float | None = None,
         backoff: float = 1.0,
         local_settings: local.LocalSettings | None = None,
     ) -> None:
         """`endpoints` by model name. `cache_folder`: where answers are kept for replay; None for no cache. `attempts`,
-        `concurrency`: per request, and per model at once. `timeout`: wall seconds of one attempt; None for the
-        endpoint's own. `backoff`: seconds, doubled with each attempt, of which a random part is waited."""
+        `concurrency`: per request, and per provider at once. `timeout`: wall seconds of one attempt; None for the
+        endpoint's own. `patience`: seconds lost to failed attempts and waits after which a request is given up, and the
+        most that one attempt gets; None for no such limit. `backoff`: seconds, doubled with each attempt, of which a
+        random part is waited."""
         self._endpoints = dict(endpoints or {})
         self._cache = ResponseCache(cache_folder) if cache_folder else None
         self._attempts = attempts
         self._concurrency = concurrency
         self._timeout = timeout
+        self._patience = patience
         self._backoff = wait_random_exponential(multiplier=backoff, max=60)
         self._local_settings = local_settings
         self._limiters: dict[str, Limiter] = {}
         self._lock = threading.Lock()
+        self._spent = 0.0
+        self.on_limit: Callable[[str, int, str], None] | None = None
+        """Told of each change of how many requests a provider may have under way: provider, limit, why."""
+
+    @property
+    def spent(self) -> float:
+        """US dollars of all attempts so far, as far as prices and usage are known."""
+        return self._spent
+
+    @property
+    def limited(self) -> dict[str, int]:
+        """Requests that may be under way at once, by provider, where that is less than was allowed."""
+        with self._lock:
+            return {name: one.limit for name, one in self._limiters.items() if one.limit < one.most}
 
     def complete(self, request: Request, *, timeout: float | None = None) -> Completion:
         """Answers a request, from the cache where it was answered before.
@@ -81,18 +116,22 @@ class LLM:
             ModelError: a model name that leads nowhere, or a local model that cannot be had.
         """
         endpoint = self.endpoint(request.model)
-        key = self._key(request, endpoint)
+        key = answer_key(request, endpoint) if self._cache else None
         if key and self._cache and (stored := self._cache.get(key)):
             return stored
-        made: list[Attempt] = []
-        again = retry_if_exception_type(_Again)
-        retrying = Retrying(stop=stop_after_attempt(self._attempts), wait=self._wait, retry=again, reraise=True)
+        asked = _Asked(request, endpoint, self._seconds(timeout, endpoint))
+        retrying = Retrying(
+            stop=lambda state: len(asked.made) >= self._attempts or asked.lost(state) >= (self._patience or math.inf),
+            wait=self._wait,
+            retry=retry_if_exception_type(_Again),
+            reraise=True,
+        )
         try:
-            answer = retrying(self._try, request, endpoint, timeout or self._timeout or endpoint.timeout, made)
+            answer = retrying(self._try, asked)
         except _Again as last:
-            said = f"{request.model} did not answer in {len(made)} attempts: {last}"
-            raise ProviderError(said, tuple(made)) from None
-        completion = answer.model_copy(update={"attempts": tuple(made)})
+            said = f"{request.model} did not answer in {len(asked.made)} attempts: {last}"
+            raise ProviderError(said, tuple(asked.made)) from None
+        completion = answer.model_copy(update={"attempts": tuple(asked.made)})
         if key and self._cache:
             self._cache.put(key, completion)
         return completion
@@ -117,28 +156,30 @@ class LLM:
         endpoint = self.endpoint(model)
         return {"model": model, **endpoint.known_by, "not_sent": list(unsupported(endpoint.model))}
 
-    def _key(self, request: Request, endpoint: Endpoint) -> str | None:
-        """Where the answer is kept; None for a request that asks for a fresh sample (no seed, no zero temperature)."""
-        decoding = request.decoding
-        if decoding.seed is None and decoding.temperature > 0:
-            return None
-        return digest({"request": request.model_dump(mode="json"), "endpoint": endpoint.known_by})
+    def _seconds(self, asked_for: float | None, endpoint: Endpoint) -> float:
+        """Wall time of one attempt."""
+        return min(asked_for or self._timeout or endpoint.timeout, self._patience or math.inf)
 
-    def _try(self, request: Request, endpoint: Endpoint, seconds: float, made: list[Attempt]) -> Completion:
-        """One attempt, within the model's limit; raises what says how to go on."""
-        limiter = self._limiter(request.model, endpoint)
-        with limiter.slot():
-            outcome = attempt(endpoint, request, seconds)
-        made.append(outcome.attempt)
-        if outcome.too_many:
-            limiter.cut()
+    def _try(self, asked: _Asked) -> Completion:
+        """One attempt, within the provider's limit; raises what says how to go on."""
+        request, made = asked.request, asked.made
+        limiter = self._limiter(asked.endpoint)
+        with limiter.slot() as epoch:
+            outcome = attempt(asked.endpoint, request, asked.seconds)
+        made += [*outcome.earlier, outcome.attempt]
+        with self._lock:
+            self._spent += sum(a.cost or 0.0 for a in (*outcome.earlier, outcome.attempt))
+        if outcome.retry_after:
+            limiter.pause(min(_LONGEST_WAIT, outcome.retry_after))
+        if outcome.crowded:
+            limiter.cut(epoch, str(outcome.attempt.status or "timeout"))
         match outcome.verdict:
             case "overflow":
                 said = f"the prompt outgrew the context of {request.model}: {outcome.attempt.error}"
                 raise ContextOverflow(said, tuple(made))
             case "refused":
                 kind = ProviderRefused if outcome.attempt.status in _ADVICE else ProviderError
-                raise kind(_refusal(request.model, outcome.attempt), tuple(made))
+                raise kind(_refusal(asked.endpoint.model, outcome.attempt), tuple(made))
             case "retry":
                 raise _Again(outcome)
             case "empty" if sum(a.error == outcome.attempt.error for a in made) < _EMPTY_TRIES:
@@ -156,14 +197,21 @@ class LLM:
         asked = error.outcome.retry_after if isinstance(error, _Again) else None
         return min(_LONGEST_WAIT, max(asked or 0.0, self._backoff(state)))
 
-    def _limiter(self, model: str, endpoint: Endpoint) -> Limiter:
+    def _limiter(self, endpoint: Endpoint) -> Limiter:
+        provider, most = endpoint.provider, min(self._concurrency, endpoint.concurrency or self._concurrency)
         with self._lock:
-            if model not in self._limiters:
-                self._limiters[model] = Limiter(min(self._concurrency, endpoint.concurrency or self._concurrency))
-            return self._limiters[model]
+            if provider not in self._limiters:
+                self._limiters[provider] = Limiter(most, partial(self._limited, provider))
+            return self._limiters[provider]
+
+    def _limited(self, provider: str, limit: int, why: str) -> None:
+        if self.on_limit is not None:
+            self.on_limit(provider, limit, why)
 
 
 def _refusal(model: str, row: Attempt) -> str:
     """Why a provider would not answer, and what to do."""
     advice = _ADVICE.get(row.status or 0, "the request itself is not accepted")
+    if row.status == 404:
+        advice += near_names(model)
     return f"{model} refused the request ({row.status or 'no response'}): {advice}; it said: {row.error}"

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from rebind.agents.actor import Actor
-from rebind.errors import ContextOverflow
+from rebind.agents.actor import Actor, Turn
+from rebind.errors import ContextOverflow, ProviderError
 from rebind.types import Budget, Environment, Step
 
 CORRECTIONS = 2
 """Answers in a row that are no action and are corrected; one more ends the episode."""
+
+
+@dataclass
+class Spent:
+    """What an episode used so far, in the units of its Budget. `lost`: seconds that its provider's faults took."""
+
+    steps: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    lost: float = 0.0
+
+    def add(self, turn: Turn, step: Step) -> None:
+        self.steps, self.calls, self.tokens = self.steps + 1, self.calls + len(step.calls), self.tokens + turn.tokens
+        self.cost, self.lost = self.cost + turn.cost, self.lost + turn.lost
 
 
 def run(
@@ -22,10 +38,11 @@ def run(
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
     """Runs one episode from its first observation and says how it ended: "done", "over-steps", "over-calls",
-    "over-tokens", "over-time", "unparseable" or "context". Errors of infrastructure are raised, not judged."""
-    began, steps, calls, tokens, corrections = clock(), 0, 0, 0, 0
+    "over-tokens", "over-cost", "over-time", "unparseable" or "context". Errors of infrastructure are raised, not
+    judged: among them a provider whose faults took as long as the episode may last."""
+    began, spent, corrections = clock(), Spent(), 0
     while True:
-        if over := exceeded(budget, steps, calls, tokens, clock() - began):
+        if over := exceeded(budget, spent, clock() - began):
             return over
         try:
             turn = actor.act(observation)
@@ -36,9 +53,9 @@ def run(
         else:
             seen, _, done, _, info = env.step(turn.action)
             step = Step(action=turn.action, observation=seen, thought=turn.thought, **info)
-        on_step(steps, step)
-        observation, tokens = step.observation, tokens + turn.tokens
-        steps, calls = steps + 1, calls + len(step.calls)
+        on_step(spent.steps, step)
+        spent.add(turn, step)
+        observation = step.observation
         corrections = corrections + 1 if turn.action is None else 0
         if done:
             return "done"
@@ -46,8 +63,21 @@ def run(
             return "unparseable"
 
 
-def exceeded(budget: Budget, steps: int, calls: int, tokens: int, seconds: float) -> str | None:
-    """The limit that leaves no room for another turn."""
-    spent = {"steps": steps, "calls": calls, "tokens": tokens, "time": seconds}
-    limits = {"steps": budget.steps, "calls": budget.calls, "tokens": budget.tokens, "time": budget.seconds}
-    return next((f"over-{n}" for n, limit in limits.items() if limit is not None and spent[n] >= limit), None)
+def exceeded(budget: Budget, spent: Spent, seconds: float) -> str | None:
+    """The limit that leaves no room for another turn. `seconds` since the episode began, lost ones included.
+
+    Raises:
+        ProviderError: more was lost than the episode may last.
+    """
+    used = {"steps": spent.steps, "calls": spent.calls, "tokens": spent.tokens, "cost": spent.cost}
+    limits = {"steps": budget.steps, "calls": budget.calls, "tokens": budget.tokens, "cost": budget.cost}
+    for name, limit in limits.items():
+        if limit is not None and used[name] >= limit:
+            return f"over-{name}"
+    if budget.seconds is None:
+        return None
+    if seconds - spent.lost >= budget.seconds:
+        return "over-time"
+    if spent.lost >= budget.seconds:
+        raise ProviderError(f"failed attempts and waits took {spent.lost:.0f} s of an episode of {budget.seconds:g} s")
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic import JsonValue
@@ -20,6 +21,8 @@ _LONGEST_VALUE = 80
 _LONGEST_PHRASE = 4
 """Words."""
 _EDGES = ".,;:!?()[]'\"“”‘’"
+_REMEMBERED = 1024
+"""Observations whose parts are kept: all of them are asked for anew at each step of an episode."""
 _TOOL_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+")
 
 
@@ -84,17 +87,21 @@ def values_seen(goal: str, observations: Sequence[str]) -> tuple[str, ...]:
 
 def tools_found(texts: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
     """What looks like the name of a tool among the JSON leaves of observations and is none of the prompt's."""
-    leaves = (leaf for text in texts for leaf in _leaves(text))
-    names = dict.fromkeys(leaf for leaf in leaves if _TOOL_NAME.fullmatch(leaf))
+    names = dict.fromkeys(name for text in texts for name in _names(text))
     known = set(named)
     return tuple(n for n in names if n not in known)[-_MOST_SEEN:]
 
 
-def _values(observation: str) -> Iterator[str]:
+@lru_cache(_REMEMBERED)
+def _names(observation: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(leaf for leaf in _leaves(observation) if _TOOL_NAME.fullmatch(leaf)))
+
+
+@lru_cache(_REMEMBERED)
+def _values(observation: str) -> tuple[str, ...]:
     leaves = list(_leaves(observation))
-    yield from leaves
-    for text in leaves or [observation]:
-        yield from (word.strip(_EDGES) for word in text.split())
+    words = (word.strip(_EDGES) for text in leaves or [observation] for word in text.split())
+    return (*leaves, *words)
 
 
 def _phrases(text: str) -> Iterator[str]:

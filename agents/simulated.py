@@ -8,17 +8,21 @@ import hashlib
 import json
 import math
 import re
+import socket
+import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from rebind.agents.endpoint import Endpoint
+from rebind.agents.faults import Fault, deliver, send
 from rebind.agents.parse import parse
 from rebind.canon import digest
 from rebind.types import Completion, Frozen, ToolCall
@@ -27,8 +31,6 @@ PREFIX = "simulated/"
 TASK_MARK = "Task: "
 """How the actor's prompt states a task; the last message that begins so is the one to solve."""
 
-Fault = Literal["429", "500", "503", "timeout", "cut", "empty-json", "no-choices", "no-usage"]
-_STATUS_FAULTS: dict[str, int] = {"429": 429, "500": 500, "503": 503}
 _POLL = 0.02
 """Seconds within which `close` is noticed."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -69,10 +71,24 @@ class Weather:
     """By number of the completion request, from 0."""
     retry_after: float = 0.0
     """Seconds named in the Retry-After header of a 429."""
+    always: tuple[int, Fault] | None = None
+    """A fault that stays: from this request on, every one."""
     latency: float = 0.0
     """Seconds before each answer."""
     hang: float = 3600.0
     """Seconds that a "timeout" takes; ends early with the server."""
+    drip: float = 0.02
+    """Seconds between the twenty blanks before an answer that drips in."""
+    down: float = 0.5
+    """Seconds for which connections are refused after a "down"."""
+    most: int | None = None
+    """Requests served at once; one more gets a 429."""
+
+    def fault(self, number: int) -> Fault | None:
+        """What goes wrong with a request, by its number."""
+        if self.always and number >= self.always[0]:
+            return self.always[1]
+        return self.faults.get(number)
 
 
 class SimulatedModel:
@@ -84,13 +100,20 @@ class SimulatedModel:
         self.weather = weather or Weather()
         self.requests: list[dict[str, Any]] = []
         """Bodies of all completion requests, faults included, in order of arrival."""
+        self.injected: list[Fault | None] = []
+        """What went wrong with each of them."""
+        self.most_at_once = 0
+        """Completion requests that were served at the same time, at most."""
+        self._under_way = 0
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._server = _Server(self)
+        self._restarts = threading.Lock()
+        self._server = _Server(self, 0)
+        self._port = self._server.server_port
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://127.0.0.1:{self._port}"
 
     @property
     def endpoint(self) -> Endpoint:
@@ -109,8 +132,8 @@ class SimulatedModel:
 
     def close(self) -> None:
         self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
+        with self._restarts:
+            self._stop()
 
     def __enter__(self) -> SimulatedModel:
         return self.start()
@@ -120,14 +143,44 @@ class SimulatedModel:
     ) -> None:
         self.close()
 
-    def arrived(self, body: dict[str, Any]) -> Fault | None:
+    @contextmanager
+    def serving(self, body: dict[str, Any]) -> Iterator[Fault | None]:
         """Notes a request, waits out the latency, and says what is to go wrong with it."""
         with self._lock:
             number = len(self.requests)
+            fault = self.weather.fault(number)
+            if fault is None and self.weather.most is not None and self._under_way >= self.weather.most:
+                fault = "429"
             self.requests.append(body)
-        fault = self.weather.faults.get(number)
-        self._closing.wait(self.weather.latency + (self.weather.hang if fault == "timeout" else 0.0))
-        return fault
+            self.injected.append(fault)
+            self._under_way += fault is None
+            self.most_at_once = max(self.most_at_once, self._under_way)
+        if fault == "down":
+            self._outage()
+        try:
+            self._closing.wait(self.weather.latency + (self.weather.hang if fault == "timeout" else 0.0))
+            yield fault
+        finally:
+            with self._lock:
+                self._under_way -= fault is None
+
+    def _outage(self) -> None:
+        """Nobody listens from here on, for a while."""
+        with self._restarts:
+            self._stop()
+        self._server.drop()
+        threading.Thread(target=self._come_back, daemon=True).start()
+
+    def _come_back(self) -> None:
+        self._closing.wait(self.weather.down)
+        with self._restarts:
+            if not self._closing.is_set():
+                self._server = _Server(self, self._port)
+                self.start()
+
+    def _stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request, as OpenAI's chat completion object."""
@@ -205,13 +258,34 @@ def _draw(goal: str, seed: int | None, salt: str) -> float:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, model: SimulatedModel) -> None:
+    def __init__(self, model: SimulatedModel, port: int) -> None:
         self.model = model
-        super().__init__(("127.0.0.1", 0), _Handler)
+        self._connections: set[socket.socket] = set()
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def drop(self) -> None:
+        """Ends all connections."""
+        for connection in list(self._connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that the asker ended is no error; others are shown."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # header and body go out as two writes, the second of which would wait 40 ms
 
     @property
     def _model(self) -> SimulatedModel:
@@ -231,43 +305,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(404, {"error": {"message": f"no such path: {self.path}", "type": "invalid_request_error"}})
 
     def _complete(self, body: dict[str, Any]) -> None:
-        model = self._model
-        fault = model.arrived(body)
-        whole = model.completion(body)
-        if fault in _STATUS_FAULTS:
-            wait = {"Retry-After": f"{model.weather.retry_after:g}"} if fault == "429" else {}
-            self._send(_STATUS_FAULTS[fault], {"error": {"message": f"simulated {fault}", "type": "simulated"}}, wait)
-        elif fault == "cut":
-            self._cut(json.dumps(whole).encode())
-        elif fault == "empty-json":
-            self._send(200, {})
-        elif fault == "no-choices":
-            self._send(200, {**whole, "choices": []})
-        elif fault == "no-usage":
-            self._send(200, {k: v for k, v in whole.items() if k != "usage"})
-        elif fault == "timeout":
-            self.close_connection = True  # nobody waits any more
-        else:
-            self._send(200, whole)
+        model, weather = self._model, self._model.weather
+        with model.serving(body) as fault:
+            deliver(self, model.completion(body), fault, weather.retry_after, weather.drip)
 
-    def _send(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        for name, text in (headers or {}).items():
-            self.send_header(name, text)
-        self.end_headers()
-        self.wfile.write(data)
-
-    def _cut(self, data: bytes) -> None:
-        """Announces the whole body and closes after half of it."""
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data[: len(data) // 2])
-        self.close_connection = True
+    def _send(self, status: int, value: Any) -> None:
+        send(self, json.dumps(value).encode(), status)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: a server in a test or a benchmark has no terminal of its own."""

@@ -7,31 +7,31 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeVar
 
-from pydantic import JsonValue
-
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.provider import cost, litellm, unsupported
-from rebind.agents.redact import redact
+from rebind.agents.tap import Exchange, Payload, listening
+from rebind.agents.usage import normalised, raw_usage
+from rebind.secrets import redact
 from rebind.types import Attempt, Completion, Message, Request, ToolSpec, Usage
 
 Verdict = Literal["answered", "empty", "retry", "overflow", "refused"]
 T = TypeVar("T")
 
 _RETRIED = {408, 409, 429}
-_TOO_MANY = 429
-_SERVER_ERROR = 500
+_CROWDED = {429, 503, 529}
+"""How providers say that they have too many requests under way."""
+_CLIENT_ERROR, _SERVER_ERROR = 400, 500
 _OVERFLOW = re.compile(
     r"context[ _](length|window|size)|maximum model length|prompt is too long|too many (input )?tokens", re.IGNORECASE
 )
 """In a refusal: how servers say that a prompt is too long, beyond the wordings litellm knows."""
-_PROMPT_KEYS = ("prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens", "prompt_eval_count")
-_COMPLETION_KEYS = ("completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens", "eval_count")
-"""How providers spell the two counts: OpenAI, Anthropic, Gemini, Bedrock, Ollama."""
 
 
 @dataclass(frozen=True)
@@ -42,28 +42,15 @@ class Outcome:
     attempt: Attempt
     completion: Completion | None = None
     retry_after: float | None = None
-    """Seconds, where the provider named them (RFC 9110, section 10.2.3; dates are not used by model providers)."""
+    """Seconds, where the provider said when to come back (RFC 9110, section 10.2.3)."""
+    timed_out: bool = False
+    earlier: tuple[Attempt, ...] = ()
+    """HTTP attempts that litellm made on its own before this one."""
 
     @property
-    def too_many(self) -> bool:
-        return self.attempt.status == _TOO_MANY
-
-
-@dataclass
-class _Tap:
-    """What litellm hides: the response before it was normalised. litellm turns a missing usage object into 0/0/0."""
-
-    raw: Mapping[str, JsonValue] | None = None
-
-    def __call__(self, details: Mapping[str, Any]) -> None:
-        """litellm's `logger_fn`: called before the request and again with the response, or the error, as text."""
-        if details.get("log_event_type") != "post_api_call" or self.raw is not None:
-            return
-        try:
-            raw = json.loads(str(details.get("original_response")))
-        except ValueError:
-            return
-        self.raw = raw if isinstance(raw, dict) else None
+    def crowded(self) -> bool:
+        """Whether fewer requests at once might have fared better."""
+        return self.timed_out or self.attempt.status in _CROWDED
 
 
 @dataclass
@@ -82,30 +69,40 @@ def attempt(endpoint: Endpoint, request: Request, seconds: float) -> Outcome:
     """Asks once, with `seconds` of wall time. Never raises for what the provider or the network did."""
     from openai import OpenAIError
 
-    tap, clock = _Tap(), _Clock()
-    body = {**_body(endpoint, request), "logger_fn": tap, "timeout": seconds}
-    completion_of = litellm().completion
+    litellm()  # its import takes seconds, which are no part of the attempt
+    clock, heard = _Clock(), list[Exchange]()
+    body = {**_body(endpoint, request), "timeout": seconds}
     try:
-        response = _within(seconds, lambda: completion_of(**body))
+        response = _within(seconds, lambda: _ask(body, heard))
     except (OpenAIError, TimeoutError) as error:  # all of litellm's errors are OpenAI's
-        return _failed(endpoint, error, tap, clock)
-    usage, raw_usage = _usage(response, tap.raw)
-    counted = usage.prompt is not None and usage.completion is not None
-    row = Attempt(
-        started=clock.started,
-        ms=clock.ms,
-        status=200,
-        usage=usage,
-        raw_usage=raw_usage,
-        cost=cost(endpoint.model, response.usage) if counted else None,
-    )
+        return _failed(endpoint, error, heard, clock)
+    row = _row(endpoint, heard, clock)
+    earlier = _earlier(endpoint, heard, clock)
     if not response.choices:
-        return Outcome("retry", row.model_copy(update={"error": "the response has no choices"}))
-    completion = _completion(response.choices[0], usage)
+        return Outcome("retry", row.model_copy(update={"error": "the response has no choices"}), earlier=earlier)
+    if endpoint.stream and heard and not _whole(heard[-1].payloads()):
+        cut = "the stream ended before the answer did"  # litellm takes that for the answer's end
+        return Outcome("retry", row.model_copy(update={"error": cut}), earlier=earlier)
+    completion = _completion(response.choices[0], row.usage)
     # An answer cut by its own length limit may be empty (a model that only thought): that is the model's answer.
     if completion.text.strip() or completion.tool_calls or completion.finish == "length":
-        return Outcome("answered", row, completion)
-    return Outcome("empty", row.model_copy(update={"error": "the answer is empty"}), completion)
+        return Outcome("answered", row, completion, earlier=earlier)
+    return Outcome("empty", row.model_copy(update={"error": "the answer is empty"}), completion, earlier=earlier)
+
+
+def _ask(body: dict[str, Any], heard: list[Exchange]) -> Any:
+    """litellm's response; every HTTP response on the way to it is added to `heard` as it comes."""
+    with listening(heard):
+        if not body.get("stream"):
+            return litellm().completion(**body)
+        chunks = list(litellm().completion(**body))
+        return litellm().stream_chunk_builder(chunks, messages=body["messages"]) or _Nothing()
+
+
+class _Nothing:
+    """A stream that brought nothing."""
+
+    choices = ()
 
 
 def _body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
@@ -127,6 +124,8 @@ def _body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
         body.pop(parameter)
     if request.tools:
         body["tools"] = [wire_tool(t) for t in request.tools]
+    if endpoint.stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
     if request.schema_ is not None and endpoint.takes_grammar:
         compact = {**request.schema_, "x-guidance": {"whitespace_flexible": False}}
         body["extra_body"] = {"grammar": f"%llguidance {{}}\nstart: %json {json.dumps(compact)}"}
@@ -178,19 +177,55 @@ def _within(seconds: float, work: Callable[[], T]) -> T:
     return value  # type: ignore[return-value]  # a T wherever there was no error
 
 
-def _failed(endpoint: Endpoint, error: Exception, tap: _Tap, clock: _Clock) -> Outcome:
+def _failed(endpoint: Endpoint, error: Exception, heard: Sequence[Exchange], clock: _Clock) -> Outcome:
     """The outcome of an attempt that raised."""
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    claimed = getattr(error, "status_code", None)
-    # litellm invents a status (and a response without headers) where no response came.
-    status = claimed if headers else (200 if tap.raw is not None else None)
-    row = Attempt(
+    row = _row(endpoint, heard, clock)
+    if isinstance(error, litellm().ContentPolicyViolationError):  # declining is an answer too
+        return Outcome("answered", row, Completion(text="", finish="content_filter", usage=row.usage))
+    row = row.model_copy(update={"error": redact(_said(error), endpoint.api_key)})
+    return Outcome(
+        _verdict(error, row.status),
+        row,
+        retry_after=_retry_after(heard[-1].headers) if heard else None,
+        timed_out=isinstance(error, litellm().Timeout | TimeoutError),
+        earlier=_earlier(endpoint, heard, clock),
+    )
+
+
+def _said(error: Exception) -> str:
+    """An error with what it came from: litellm calls a refused connection an internal error of the server."""
+    said, cause = f"{type(error).__name__}: {error}", _cause(error)
+    while cause is not None and type(cause).__module__.partition(".")[0] in ("litellm", "openai", "builtins"):
+        cause = _cause(cause)
+    return said if cause is None else f"{said} ({type(cause).__name__}: {cause})"
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _row(endpoint: Endpoint, heard: Sequence[Exchange], clock: _Clock) -> Attempt:
+    """An attempt as the wire saw it: the last response, or none."""
+    if not heard:
+        return Attempt(started=clock.started, ms=clock.ms)
+    raw = raw_usage(heard[-1].payloads())
+    counts = normalised(raw)
+    return Attempt(
         started=clock.started,
         ms=clock.ms,
-        status=status,
-        error=redact(f"{type(error).__name__}: {error}", endpoint.api_key),
+        status=heard[-1].status,
+        usage=counts.usage,
+        raw_usage=raw,
+        cost=cost(endpoint.model, counts.usage, counts.written),
     )
-    return Outcome(_verdict(error, claimed), row, retry_after=_seconds(headers.get("retry-after")))
+
+
+def _earlier(endpoint: Endpoint, heard: Sequence[Exchange], clock: _Clock) -> tuple[Attempt, ...]:
+    """Rows of the responses before the last one: litellm asks anew where a server minds the order of roles. (Their
+    time is within the last row's.)"""
+    asked = [n for n, one in enumerate(heard[:-1], 1) if not one.redirects]
+    error = {"error": "answered with an error; litellm asked anew", "ms": 0.0}
+    return tuple(_row(endpoint, heard[:n], clock).model_copy(update=error) for n in asked)
 
 
 def _verdict(error: Exception, status: int | None) -> Verdict:
@@ -199,58 +234,55 @@ def _verdict(error: Exception, status: int | None) -> Verdict:
         return "overflow"
     if isinstance(error, module.Timeout | module.APIConnectionError | TimeoutError):
         return "retry"
+    if status is None:  # no response: what litellm refused on its own, by the status that it gives to that
+        status = getattr(error, "status_code", None)
     if status is not None and (status in _RETRIED or status >= _SERVER_ERROR):
         return "retry"
-    return "overflow" if _OVERFLOW.search(str(error)) else "refused"
+    if _OVERFLOW.search(str(error)):
+        return "overflow"
+    # A response that says 200 and cannot be read, or holds an error, is a fault of the provider.
+    return "retry" if status is not None and status < _CLIENT_ERROR else "refused"
 
 
-def _seconds(text: str | None) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the provider asks to wait, named as such or as a date; a date is read against the response's own,
+    so that this machine's clock does not matter."""
+    text = headers.get("retry-after") or ""
     try:
-        return max(0.0, float(text)) if text else None
+        return max(0.0, float(text))
     except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(text)
+        sent = parsedate_to_datetime(headers["date"]) if "date" in headers else datetime.now(UTC)
+        return max(0.0, (until - sent).total_seconds())
+    except (ValueError, TypeError):  # no date, or one without a time zone
         return None
 
 
 def _completion(choice: Any, usage: Usage) -> Completion:
     return Completion(
-        text=_whole(choice.message.content or ""),
+        text=_encodable(choice.message.content or getattr(choice.message, "refusal", None) or ""),
         tool_calls=tuple(c.model_dump(mode="json") for c in choice.message.tool_calls or ()),
         finish=choice.finish_reason or "stop",
         usage=usage,
     )
 
 
-def _whole(text: str) -> str:
+def _encodable(text: str) -> str:
     """The text without halves of surrogate pairs, which JSON escapes can carry and UTF-8 files cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
-def _usage(response: Any, raw: Mapping[str, JsonValue] | None) -> tuple[Usage, dict[str, JsonValue] | None]:
-    """The counts, and the provider's own usage object. A count that the provider did not send is None, whatever
-    litellm made of it (0, or an estimate)."""
-    sent = _raw_usage(raw)
-    if sent is None:
-        return Usage(), None
-    counts = response.usage
-    prompt_details = getattr(counts, "prompt_tokens_details", None)
-    completion_details = getattr(counts, "completion_tokens_details", None)
-    usage = Usage(
-        prompt=counts.prompt_tokens if _has(sent, _PROMPT_KEYS) else None,
-        completion=counts.completion_tokens if _has(sent, _COMPLETION_KEYS) else None,
-        cached=getattr(prompt_details, "cached_tokens", None),
-        reasoning=getattr(completion_details, "reasoning_tokens", None),
-    )
-    return usage, sent
-
-
-def _raw_usage(raw: Mapping[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-    if raw is None:
-        return None
-    for key in ("usage", "usageMetadata"):
-        if isinstance(found := raw.get(key), dict) and found:
-            return found
-    return {k: raw[k] for k in (*_PROMPT_KEYS, *_COMPLETION_KEYS) if k in raw} or None
-
-
-def _has(sent: Mapping[str, JsonValue], keys: tuple[str, ...]) -> bool:
-    return any(sent.get(key) is not None for key in keys)
+def _whole(payloads: Sequence[Payload]) -> bool:
+    """Whether a stream said how its answer ended: a reason to finish (OpenAI, Gemini), a last event (Anthropic), `done`
+    (Ollama). True of a stream in a form that is none of these."""
+    known = ended = False
+    for payload in payloads:
+        for choice in (*(payload.get("choices") or ()), *(payload.get("candidates") or ())):
+            known = True
+            ended = ended or bool(choice.get("finish_reason") or choice.get("finishReason"))
+        kind = payload.get("type")
+        known = known or kind == "message_start" or "done" in payload
+        ended = ended or kind == "message_stop" or payload.get("done") is True
+    return ended or not known

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rebind.banks.files import Progress, append_line, drop_torn_tail, read_lines, replace_text, silent
+from rebind.banks.files import append_line, drop_torn_tail, read_lines, replace_text, silent
 from rebind.banks.rollout import Roller, Rollout, roll
 from rebind.errors import BankError, UserError, did_you_mean
-from rebind.types import World
+from rebind.types import Progress, World
 
 Difficulty = Literal["all", "intermediate"]
 ROLLOUTS = "rollouts.jsonl"

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ from pydantic import JsonValue
 from rebind.canon import canonical, digest, file_digest
 
 MANIFEST = "manifest.json"
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many are done, and how many there are."""
 
 
 def silent(_what: str, _done: int, _total: int) -> None:

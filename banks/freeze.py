@@ -13,14 +13,14 @@ from pydantic import JsonValue
 
 from rebind.banks.build import kept_rollouts
 from rebind.banks.duplicates import COSINE, near_duplicates
-from rebind.banks.files import MANIFEST, Progress, make_read_only, new_folder, silent, write_lines, write_manifest
+from rebind.banks.files import MANIFEST, make_read_only, new_folder, silent, write_lines, write_manifest
 from rebind.banks.rollout import Rollout
 from rebind.banks.skills import verified_skills
 from rebind.banks.summaries import SUMMARY_DECODING, Writer, summarise
 from rebind.errors import BankError
 from rebind.memory.encoders import Encoder, Vectors, encoder
 from rebind.memory.index import flat_index, index_text
-from rebind.types import LENGTH_GROUPS, Record, Seal, Skill, World, length_group
+from rebind.types import LENGTH_GROUPS, Progress, Record, Seal, Skill, World, length_group
 
 RECORDS, SEALS, SUMMARIES, SKILLS = "records.jsonl", "seals.jsonl", "summaries.jsonl", "skills.jsonl"
 EMBEDDINGS, INDEX = "embeddings.npy", "index.faiss"

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rebind.banks.build import build
-from rebind.banks.files import Progress, silent
+from rebind.banks.files import silent
 from rebind.banks.freeze import freeze
 from rebind.banks.rollers import oracle_roller
 from rebind.banks.shift import BuiltTargets, build_targets
 from rebind.banks.store import Bank
 from rebind.envs import world
 from rebind.errors import TargetsError
+from rebind.types import Progress
 
 RECORDS = 194
 TARGETS = 745

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rebind.banks.accept import Acceptance
-from rebind.banks.files import Progress, first_difference, silent
+from rebind.banks.files import first_difference, silent
 from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
 from rebind.banks.targets import TargetSet
 from rebind.banks.worlds import world_of
 from rebind.errors import TargetsError
-from rebind.types import Record, Seal, Target
+from rebind.types import Progress, Record, Seal, Target
 
 
 @dataclass(frozen=True)

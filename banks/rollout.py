@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pydantic import JsonValue
 
 from rebind.memory.descriptor import describe
-from rebind.types import Action, Environment, Frozen, Record, Seal, Step, Target, Verdict
+from rebind.types import Action, Call, Environment, Frozen, Record, Seal, Step, Target, ToolCall, Verdict
 
 
 class Rollout(Frozen):
@@ -56,5 +56,13 @@ def finished(target: Target, family: str, seed: int, trace: Trace, verdict: Verd
 def do(environment: Environment, action: Action) -> tuple[Step, bool]:
     """Steps an environment; the turn as a record keeps it, and whether the episode is over."""
     observation, _, terminated, truncated, info = environment.step(action)
-    step = Step(action=action, observation=observation, calls=tuple(info["calls"]), error=info.get("error"))
+    calls = tuple(info["calls"])
+    step = Step(action=_understood(action, calls), observation=observation, calls=calls, error=info.get("error"))
     return step, terminated or truncated
+
+
+def _understood(action: Action, calls: tuple[Call, ...]) -> Action:
+    """The action as the environment took it: an element of a page by role and name, not by its number of the moment."""
+    if isinstance(action, ToolCall) and len(calls) == 1 and calls[0].tool == action.tool:
+        return ToolCall(tool=action.tool, args=calls[0].args)
+    return action

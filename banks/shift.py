@@ -13,14 +13,14 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from rebind.banks.accept import Acceptance
-from rebind.banks.files import MANIFEST, Progress, silent, write_lines, write_manifest
+from rebind.banks.files import MANIFEST, silent, write_lines, write_manifest
 from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
 from rebind.banks.targets import SEALS, TARGETS
 from rebind.banks.worlds import world_of
 from rebind.canon import digest
 from rebind.errors import CannotShift, TargetsError
-from rebind.types import SHIFT_LEVELS, Record, Seal, ShiftLevel, Target, World
+from rebind.types import SHIFT_LEVELS, Progress, Record, Seal, ShiftLevel, Target, World
 
 FORMAT = 1
 TRIES = 3

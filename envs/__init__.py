@@ -10,8 +10,14 @@ from rebind.types import World
 GROUP = "rebind.worlds"
 """Entry point group of worlds from other packages; the object it names is a `World` or makes one without arguments."""
 
-_BUILT_IN = {"apps": "rebind.envs.apps.world:AppsWorld"}
-_GYMNASIUM = {"rebind/Apps-v0": "rebind.envs.apps.env:AppsEnv"}
+_BUILT_IN = {
+    "apps": "rebind.envs.apps.world:AppsWorld",
+    "miniwob": "rebind.envs.miniwob.world:MiniwobWorld",
+}
+_GYMNASIUM = {
+    "rebind/Apps-v0": "rebind.envs.apps.env:AppsEnv",
+    "rebind/Miniwob-v0": "rebind.envs.miniwob.env:MiniwobEnv",
+}
 
 
 def names() -> tuple[str, ...]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pydantic import JsonValue
 
+from rebind.eval.lines import REDACTED
 from rebind.memory.values import leaves, mentions, spellings
 from rebind.types import Binding, BindingKind
 
@@ -21,6 +23,9 @@ SHORTEST_TEXT = 3
 _SMALLEST_ANYWHERE = 100
 """A whole number below this counts only in an argument named like its binding."""
 _MOMENT = re.compile(r"(\d)t(?=\d\d:\d\d)")
+_WORD = re.compile(r"[^\W_]+")
+_ESCAPED = re.compile(r'["\\\x00-\x1f]')
+_APART = re.compile(r"(?<=\d) (?=\d\d:\d\d)")
 
 
 @dataclass(frozen=True)
@@ -48,10 +53,24 @@ class Value:
         return any(text in low and mentions(low, text) for text in self.texts)
 
     def part_in(self, leaf: Leaf) -> bool:
-        """Whether an argument is a part of the value, whole words, that the other side's value does not share."""
+        """Whether an argument is a part of the value, whole words, with a word that the other side's value lacks."""
         if not isinstance(leaf, str) or len(leaf) < SHORTEST_TEXT:
             return False
-        return mentions(str(self.leaf), leaf) and not mentions(self.rival, leaf)
+        return mentions(str(self.leaf), leaf) and bool(_runs(leaf) - _runs(self.rival))
+
+    def parts(self) -> Iterator[str]:
+        """Texts in case-folded letters, at least three characters long, one of which stands in every part that
+        counts."""
+        whole, rival = str(self.leaf).casefold(), _runs(self.rival)
+        for found in _WORD.finditer(whole) if isinstance(self.leaf, str) else ():
+            if found[0] in rival:
+                continue
+            if len(found[0]) >= SHORTEST_TEXT:
+                yield found[0]
+            else:
+                for start in range(max(0, found.end() - SHORTEST_TEXT), found.start() + 1):
+                    if len(piece := whole[start : start + SHORTEST_TEXT]) == SHORTEST_TEXT:
+                        yield in_json(piece) if len(in_json(piece)) >= found.end() - found.start() else found[0]
 
     def _number(self, name: str, leaf: int | float) -> bool:
         if isinstance(self.leaf, str) or leaf != self.leaf:
@@ -66,6 +85,38 @@ class Value:
         return -1
 
 
+class Finder:
+    """Finds which of some values a text may show or use, in one pass over it."""
+
+    def __init__(self, stale: Sequence[Value], wanted: Sequence[Value]) -> None:
+        from ahocorasick_rs import AhoCorasick
+
+        spelt = [
+            (text, n) for n, v in enumerate((*stale, *wanted)) for e in v.evidence for text in {e, _APART.sub("t", e)}
+        ]
+        self._owners = [n for _, n in spelt]
+        self._spelt = AhoCorasick([text for text, _ in spelt])
+        traces = {in_json(text) for text, _ in spelt}.union(*(v.parts() for v in wanted))
+        self.loose = any(len(text) < SHORTEST_TEXT for text in traces)
+        """Whether some value is so short that it leaves a trace nearly everywhere."""
+        self._traces = AhoCorasick([] if self.loose else sorted(traces))
+
+    def hits(self, low: str) -> set[int]:
+        """Places (in `stale`, then `wanted`) of the values with a spelling somewhere in a text in case-folded letters,
+        within longer words too: a superset of those that `seen_in` or `used_in` finds in the folded text."""
+        found = self._spelt.find_matches_as_indexes(low, overlapping=True)
+        return {self._owners[pattern] for pattern, _, _ in found} if found else set()
+
+    def traced(self, low: str) -> bool:
+        """Whether JSON in case-folded letters may hold a value, or a part of one that counts."""
+        return self.loose or bool(self._traces.find_matches_as_indexes(low))
+
+
+def in_json(text: str) -> str:
+    """The longest stretch of a text that JSON spells as it is."""
+    return max(_ESCAPED.split(text), key=len)
+
+
 @dataclass(frozen=True)
 class Changed:
     """The values of one target."""
@@ -75,6 +126,10 @@ class Changed:
     wanted: tuple[Value, ...]
     """Target values that the source does not have, of bindings that both have and that an action can name: no states,
     no small numbers or single words of parameters."""
+
+    @cached_property
+    def finder(self) -> Finder:
+        return Finder(self.stale, self.wanted)
 
 
 NOTHING_CHANGED = Changed((), ())
@@ -111,7 +166,7 @@ def telling(number: int | float) -> bool:
 def _values(binding: Binding, other: Binding | None, known: set[Leaf]) -> Iterator[Value]:
     """The checkable scalars of a binding that are not among the known ones."""
     for _, leaf in leaves(binding.value):
-        if _key(leaf) in known or (isinstance(leaf, str) and len(leaf.strip()) < SHORTEST_TEXT):
+        if _key(leaf) in known or leaf == REDACTED or (isinstance(leaf, str) and len(leaf.strip()) < SHORTEST_TEXT):
             continue
         evidence = tuple(dict.fromkeys(fold(s) for s in spellings(leaf)))
         texts = tuple(s for s in evidence if len(s) >= SHORTEST_TEXT and not _ordinal(s, leaf))
@@ -155,3 +210,8 @@ def _ordinal(spelling: str, leaf: Leaf) -> bool:
 
 def _words(name: str) -> set[str]:
     return {word for word in name.casefold().split("_") if len(word) > 1 and word != "id"}
+
+
+def _runs(text: str) -> set[str]:
+    """The words of a text, in case-folded letters: unbroken runs of letters and digits."""
+    return set(_WORD.findall(text.casefold()))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from rebind.agents.actor import Actor
@@ -15,7 +15,8 @@ from rebind.agents.loop import run as run_loop
 from rebind.agents.settings import ActorSettings
 from rebind.banks.store import Bank
 from rebind.banks.worlds import world_of
-from rebind.errors import AgentError, InfraError, ProviderRefused
+from rebind.errors import AgentError, ContextOverflow, InfraError, ProviderError, ProviderRefused, RebindError
+from rebind.eval.guarded import GuardedEnvironment
 from rebind.eval.ledger import Ledger
 from rebind.eval.models import Models
 from rebind.eval.plan import Plan
@@ -24,7 +25,20 @@ from rebind.eval.tokens import account
 from rebind.memory.conditions import get_condition
 from rebind.memory.skill.environment import SkillEnvironment
 from rebind.memory.tokens import note_cap
-from rebind.types import Cell, Environment, Episode, Outcome, Selection, Step, Support, SupportAsk, Target
+from rebind.types import (
+    Cell,
+    Completion,
+    Environment,
+    Episode,
+    Model,
+    Outcome,
+    Request,
+    Selection,
+    Step,
+    Support,
+    SupportAsk,
+    Target,
+)
 
 
 @dataclass
@@ -44,7 +58,10 @@ class Bench:
     def environment(self, env_id: str) -> Iterator[Environment]:
         """A warm environment. One that failed is closed, not returned to the idle ones."""
         queue = self.idle.setdefault(env_id, SimpleQueue())
-        env = world_of(env_id).make() if queue.empty() else queue.get()
+        try:
+            env = queue.get_nowait()
+        except Empty:
+            env = GuardedEnvironment(world_of(env_id).make, self.plan.study.budget.seconds)
         try:
             yield env
         except BaseException:
@@ -118,9 +135,7 @@ def _play(bench: Bench, cell: Cell, log: Any, tally: _Tally) -> tuple[str, bool,
     target = bench.targets[cell.target]
     with bench.environment(target.task.env) as plain:
         first, _ = plain.reset(options={"seal": target.seal})
-        support = make_support(bench, cell, first)
-        tally.support = support.model_dump(mode="json")
-        log("support", tally.support)
+        support = _supported(bench, cell, first, log, tally)
         env: Environment = SkillEnvironment(plain, support.skills) if support.skills else plain
 
         def on_call(row: dict[str, Any]) -> None:
@@ -146,6 +161,44 @@ def _play(bench: Bench, cell: Cell, log: Any, tally: _Tally) -> tuple[str, bool,
         return ending, verdict.success, verdict.progress
 
 
+def _supported(bench: Bench, cell: Cell, first: str, log: Any, tally: _Tally) -> Support:
+    """The cell's support, recorded. Where its writer did not answer, what was asked and tried stands in its place."""
+    writer = _Writer(bench.models.writer.model)
+    try:
+        support = make_support(bench, cell, first, writer)
+    except RebindError:
+        asked, got = tuple(writer.asked), tuple(writer.got)
+        tried = Support(condition=cell.condition, requests=asked, completions=got, flags=("unanswered",))
+        tally.support = tried.model_dump(mode="json")
+        log("support", tally.support)
+        raise
+    tally.support = support.model_dump(mode="json")
+    log("support", tally.support)
+    return support
+
+
+class _Writer:
+    """A writer that keeps what it was asked and what came of it, answered or not."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.asked: list[Request] = []
+        self.got: list[Completion] = []
+
+    def complete(self, request: Request) -> Completion:
+        self.asked.append(request)
+        try:
+            completion = self._model.complete(request)
+        except (ContextOverflow, ProviderError) as error:
+            self.got.append(Completion(text="", finish="error", attempts=error.attempts))
+            raise
+        self.got.append(completion)
+        return completion
+
+    def count(self, request: Request) -> int:
+        return self._model.count(request)
+
+
 def actor_settings(study: Study, model: str, seed: int) -> ActorSettings:
     """How the study's actor acts; the same for every condition."""
     return ActorSettings(
@@ -159,21 +212,21 @@ def actor_settings(study: Study, model: str, seed: int) -> ActorSettings:
     )
 
 
-def make_support(bench: Bench, cell: Cell, first_observation: str) -> Support:
+def make_support(bench: Bench, cell: Cell, first_observation: str, writer: Model) -> Support:
     """What the cell's condition delivers, from the one selected record, the goal and the first observation."""
     study = bench.plan.study
     selection = bench.selections[cell.target]
     record = bench.bank.record(selection.chosen) if selection.chosen else None
-    writer = bench.models.writer
+    name = bench.models.writer.name
     ask = SupportAsk(
         record=record,
         summary=bench.bank.summary(record.id) if record else "",
         skills=bench.bank.skills(record.id) if record else (),
         goal=bench.targets[cell.target].task.goal,
         first_observation=first_observation,
-        writer=writer.model,
-        writer_name=writer.name,
+        writer=writer,
+        writer_name=name,
         decoding=study.decoding.model_copy(update={"temperature": 0.0, "top_p": 1.0, "max_tokens": 1024, "seed": 0}),
-        cap_tokens=note_cap(writer.model, writer.name, record) if record else 0,
+        cap_tokens=note_cap(writer, name, record) if record else 0,
     )
     return get_condition(cell.condition).support(ask)

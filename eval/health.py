@@ -15,6 +15,8 @@ from typing import Literal
 _EXTRAS = {
     "local": ("xllamacpp", "the embedded model"),
     "retrieval": ("sentence-transformers", "encoders of a bank"),
+    "inspect": ("inspect-ai", "export of Inspect logs"),
+    "parquet": ("pyarrow", "export of Parquet files"),
 }
 _KEYS = (
     "ANTHROPIC_API_KEY",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -14,7 +13,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from rebind.canon import digest, file_digest
-from rebind.errors import LockMismatch
+from rebind.errors import LedgerError, LockMismatch
+from rebind.eval.ledger.manifest import write_json
 from rebind.eval.plan import Plan
 from rebind.prompts import all_digests
 
@@ -53,6 +53,7 @@ def write_or_check(folder: Path, lock: dict[str, JsonValue]) -> str:
 
     Raises:
         LockMismatch: the run was begun under another lock; names every part that differs.
+        LedgerError: the folder cannot be written.
     """
     path = folder / LOCK_FILE
     if path.exists():
@@ -65,13 +66,11 @@ def write_or_check(folder: Path, lock: dict[str, JsonValue]) -> str:
                 "Run into a new folder, or restore what changed"
             )
         return digest(begun)
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", encoding="utf-8") as handle:
-        json.dump(lock, handle, indent=2, ensure_ascii=False)
-        handle.flush()
-        os.fsync(handle.fileno())
-    temporary.replace(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerError(f"{folder} cannot be made: {error.strerror}") from None
+    write_json(path, lock)
     return digest(lock)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from rebind.eval.rows import COMPONENTS
-from rebind.eval.stats import Interval, Passed, pass_hat_k, robust_interval
+from rebind.eval.stats import SHARE, Interval, robust_interval
 from rebind.types import LENGTH_GROUPS, SHIFT_LEVELS, Frozen
 
 if TYPE_CHECKING:
@@ -18,8 +18,13 @@ TREATMENTS: tuple[Treatment, ...] = ("excluded", "failed")
 """Of invalid runs: left out, or counted as failures."""
 Dimension = Literal["all", "macro", "environment", "level", "length_group"]
 OUTCOME_METRICS = ("success", "milestone")
-"""Shares in [0, 1]; the others are counts per episode."""
-METRICS = (*OUTCOME_METRICS, "api_calls", "online")
+STALE = "stale_binding"
+"""1 for a run that used a stale value, 0 for one that did not; known where the target has a changed, checkable binding
+and the agent acted to an end of its own (valid or invalid-agent)."""
+SHARES = (*OUTCOME_METRICS, STALE)
+"""Metrics in [0, 1]; the others are counts per episode."""
+METRICS = (*OUTCOME_METRICS, "api_calls", "online", STALE)
+"""What every contrast is made on."""
 AMOUNTS = ("api_calls", "online", "once", *COMPONENTS, "cached", "wasted", "cost", "steps", "seconds")
 MICRO, MACRO = "micro", "macro"
 ALL = "all"
@@ -96,14 +101,18 @@ def scored(episodes: pd.DataFrame, treatment: Treatment) -> pd.DataFrame:
     `excluded` keeps valid episodes. `failed` keeps all: an invalid one has success 0 and its judged milestone share, or
     0 where it was never judged; what it spent stands.
     """
+    import numpy as np
+
     rows = episodes[(episodes["outcome"] == "valid").fillna(False)] if treatment == "excluded" else episodes
-    rows = rows.astype(dict.fromkeys((*OUTCOME_METRICS, *AMOUNTS), "Float64"))
-    rows = rows.astype(dict.fromkeys((*OUTCOME_METRICS, *AMOUNTS), "float64"))
+    found = {c: rows[c].to_numpy(dtype=float, na_value=np.nan) for c in (*OUTCOME_METRICS, *AMOUNTS, "stale")}
+    outcome = rows["outcome"].to_numpy(dtype=object)
     if treatment == "failed":
-        invalid = rows["outcome"] != "valid"
-        rows.loc[invalid, "success"] = 0.0
-        rows.loc[invalid, "milestone"] = rows.loc[invalid, "milestone"].fillna(0.0)
-    return rows
+        invalid = outcome != "valid"
+        found["success"] = np.where(invalid, 0.0, found["success"])
+        found["milestone"] = np.where(invalid & np.isnan(found["milestone"]), 0.0, found["milestone"])
+    acted = (outcome != "invalid-infra") & rows["checkable"].to_numpy(dtype=bool, na_value=False)
+    stale = found.pop("stale")
+    return rows.assign(**found, **{STALE: np.where(acted & ~np.isnan(stale), (stale > 0).astype(float), np.nan)})
 
 
 def mean(rows: pd.DataFrame, column: str) -> Mean:
@@ -120,7 +129,9 @@ def means(rows: pd.DataFrame, columns: Sequence[str], *, interval_of: str | None
         values = by_target[column].dropna()
         spread = None
         if column == interval_of:
-            spread = robust_interval(values.tolist(), grouped["source"].first().loc[values.index].tolist())
+            spread = robust_interval(
+                values.tolist(), grouped["source"].first().loc[values.index].tolist(), bounds=SHARE
+            )
         found[column] = Mean(
             value=float(values.mean()) if len(values) else None,
             targets=len(values),
@@ -182,6 +193,17 @@ def staleness(episodes: pd.DataFrame, conditions: Sequence[str]) -> list[Stalene
     return found
 
 
+def cached_shares(episodes: pd.DataFrame, conditions: Sequence[str]) -> dict[str, Share]:
+    """Of each condition's prompt tokens, the writer's included, those that came from a provider's prefix cache; over
+    the episodes of which all counts are known. `hits` and `n` are tokens."""
+    found = {}
+    for condition in conditions:
+        own = episodes[episodes["condition"] == condition][["cached", "i_base", "i_mem", "i_syn"]].dropna()
+        hits, prompt = int(own["cached"].sum()), int(own[["i_base", "i_mem", "i_syn"]].to_numpy().sum())
+        found[condition] = Share(value=hits / prompt if prompt else None, hits=hits, n=prompt)
+    return found
+
+
 def retrieval(targets: pd.DataFrame) -> Retrieval:
     """Diagnostics over the targets that have candidates."""
     seen = targets[targets["candidates"] > 0] if len(targets) else targets
@@ -215,17 +237,6 @@ def _share(hits: Iterable[bool]) -> Share:
 def _reciprocal(ranks: Sequence[int | None]) -> Mean:
     values = [1 / r if r else 0.0 for r in ranks]
     return Mean(value=sum(values) / len(values) if values else None, targets=len(values), episodes=len(values))
-
-
-def passes(episodes: pd.DataFrame, conditions: Sequence[str], seeds: int) -> dict[str, list[Passed]]:
-    """pass^k of each condition for k from 1 to the number of seeds, over valid episodes."""
-    rows = scored(episodes, "excluded")
-    found = {}
-    for condition in conditions:
-        own = rows[rows["condition"] == condition]
-        runs = {str(t): [s == 1.0 for s in group] for t, group in own.groupby("target")["success"]}
-        found[condition] = [pass_hat_k(runs, k) for k in range(1, seeds + 1)]
-    return found
 
 
 def endings(episodes: pd.DataFrame, conditions: Sequence[str], planned: int) -> list[Ended]:

@@ -7,15 +7,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import JsonValue
 
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.llm import LLM
 from rebind.agents.local import DEFAULT_MODEL
+from rebind.agents.local import PREFIX as LOCAL
+from rebind.agents.provider import check_model, near_names, price
 from rebind.agents.simulated import PREFIX as SIMULATED
 from rebind.agents.simulated import SimulatedModel
+from rebind.errors import StudyError
 from rebind.eval.plan import Plan
+from rebind.eval.study import Study
 from rebind.types import Model
 
 DEFAULT = "default"
@@ -31,12 +36,14 @@ class Named:
 
 @dataclass(frozen=True)
 class Models:
-    """The open models of a study; `identities` says what answers under each name, for the lock."""
+    """The open models of a study; `identities` says what answers under each name, for the lock. All of them answer
+    through `door`."""
 
     actor: Named
     writer: Named
     ranker: Named
     identities: Mapping[str, JsonValue]
+    door: LLM
 
 
 def model_name(name: str | None, otherwise: str = DEFAULT) -> str:
@@ -45,31 +52,80 @@ def model_name(name: str | None, otherwise: str = DEFAULT) -> str:
     return DEFAULT_MODEL if chosen == DEFAULT else chosen
 
 
-@contextmanager
-def open_models(plan: Plan) -> Iterator[Models]:
-    """Opens the models of a plan for the length of a run: starts local and simulated ones, which end with it.
+def names_of(study: Study) -> dict[str, str]:
+    """The full names of a study's models, by role."""
+    actor = model_name(study.model.actor)
+    return {
+        "actor": actor,
+        "writer": model_name(study.model.writer, actor),
+        "ranker": model_name(study.model.ranker, actor),
+    }
+
+
+def check_models(study: Study) -> None:
+    """Refuses model names that lead nowhere and keys that are missing, before anything runs.
 
     Raises:
-        ModelError: a name that leads nowhere, or a local model that cannot be had.
+        ModelError: no provider is known for a name, or its key is not set.
     """
-    part = plan.study.model
-    actor = model_name(part.actor)
-    names = {"actor": actor, "writer": model_name(part.writer, actor), "ranker": model_name(part.ranker, actor)}
+    for name in dict.fromkeys(names_of(study).values()):
+        if not name.startswith((SIMULATED, LOCAL)):
+            check_model(name, study.model.api_base)
+
+
+def check_limits(study: Study) -> None:
+    """Refuses limits that cannot be held.
+
+    Raises:
+        StudyError: a cost limit, and a model whose price is not known.
+    """
+    limits = {"budget.cost": study.budget.cost, "run.max_cost": study.run.max_cost}
+    limit = next((name for name, value in limits.items() if value is not None), None)
+    if limit is None:
+        return
+    for name in dict.fromkeys(names_of(study).values()):
+        if price(name, 1, 1) is None:
+            raise StudyError(
+                f"{limit} limits the cost, but litellm's table has no price of {name}{near_names(name)}; "
+                "limit budget.tokens instead, or name a model whose price is known"
+            )
+
+
+@contextmanager
+def open_models(plan: Plan, endpoints: Mapping[str, Endpoint] | None = None, **how: Any) -> Iterator[Models]:
+    """Opens the models of a plan for the length of a run: starts local and simulated ones, which end with it.
+    `endpoints`: servers that answer under some of the names; `how`: more of what `LLM` takes.
+
+    Raises:
+        ModelError: a name that leads nowhere, a missing key, or a local model that cannot be had.
+        StudyError: a cost limit, and a model whose price is not known.
+    """
+    study, part = plan.study, plan.study.model
+    check_models(study)
+    check_limits(study)
+    names = names_of(study)
     with ExitStack() as stack:
-        endpoints: dict[str, Endpoint] = {}
+        served = dict(endpoints or {})
         for name in dict.fromkeys(names.values()):
+            if name in served:
+                continue
             if name.startswith(SIMULATED):
-                endpoints[name] = stack.enter_context(_simulated(name, plan)).endpoint
-            elif part.api_base:
-                endpoints[name] = Endpoint(model=name, api_base=part.api_base, timeout=part.timeout)
-        llm = LLM(
-            endpoints,
-            cache_folder=cache_folder() if plan.study.run.cache else None,
-            concurrency=plan.study.run.workers,
+                served[name] = stack.enter_context(_simulated(name, plan)).endpoint
+            elif not name.startswith(LOCAL):
+                served[name] = Endpoint(model=name, api_base=part.api_base, timeout=part.timeout, stream=part.stream)
+        door = LLM(
+            served,
+            **{
+                "cache_folder": cache_folder() if study.run.cache else None,
+                "concurrency": study.run.workers,
+                "patience": study.budget.seconds,
+                **how,
+            },
         )
         yield Models(
-            **{role: Named(llm, name) for role, name in names.items()},
-            identities={name: llm.identity(name) for name in dict.fromkeys(names.values())},
+            **{role: Named(door, name) for role, name in names.items()},
+            identities={name: door.identity(name) for name in dict.fromkeys(names.values())},
+            door=door,
         )
 
 

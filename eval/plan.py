@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebind.banks.store import Bank
 from rebind.banks.targets import TargetSet
 from rebind.errors import StudyError, did_you_mean
 from rebind.eval.study import Study
-from rebind.types import Cell, Record, Target
+from rebind.types import SHIFT_LEVELS, Cell, Record, ShiftLevel, Target
 
 CHARACTERS_PER_TOKEN = 3.6
 """For estimates only; a run counts with the model's own tokenizer."""
@@ -81,21 +81,21 @@ def _choose(study: Study, targets: Sequence[Target], env_ids: set[str]) -> tuple
 
 
 def _spread(targets: Sequence[Target], limit: int | None) -> list[Target]:
-    """At most `limit` targets: levels take turns, and within a level families do, so that a small study still covers
-    the grid. Which target of a family comes first is decided by its key, a hash."""
-    by_family = _turns(sorted(targets, key=lambda t: t.task.key), lambda t: (t.seal.level, t.seal.family))
-    by_level = _turns(by_family, lambda t: t.seal.level)
-    return by_level[:limit]
-
-
-def _turns(targets: Sequence[Target], group: Callable[[Target], object]) -> list[Target]:
-    """The same targets, the groups taking turns; stable within a group."""
-    seen: Counter[object] = Counter()
-    turn: list[int] = []
-    for t in targets:
-        turn.append(seen[group(t)])
-        seen[group(t)] += 1
-    return [t for _, t in sorted(zip(turn, targets, strict=True), key=lambda pair: pair[0])]
+    """At most `limit` targets: levels take turns, and each turn goes to the family that had the fewest so far, so that
+    a small study still covers the grid. Which target of a family comes first is decided by its key, a hash."""
+    waiting: dict[ShiftLevel | None, list[Target]] = {level: [] for level in (*SHIFT_LEVELS, None)}
+    for t in sorted(targets, key=lambda t: t.task.key):
+        waiting[t.seal.level].append(t)
+    had: Counter[str] = Counter()
+    chosen: list[Target] = []
+    wanted = len(targets) if limit is None else min(limit, len(targets))
+    while len(chosen) < wanted:
+        for left in filter(None, waiting.values()):
+            pick = min(left, key=lambda t: had[t.seal.family])
+            left.remove(pick)
+            had[pick.seal.family] += 1
+            chosen.append(pick)
+    return chosen[:wanted]
 
 
 def estimate(plan: Plan, bank: Bank) -> Estimate:

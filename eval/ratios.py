@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rebind.eval.stats import CONFIDENCE, NO_PAIRS, ONE_CLUSTER, RESAMPLES, TINY, Interval, cluster_codes, cluster_count
+from rebind.eval.resampling import Clustered, bootstrapped
+from rebind.eval.stats import CONFIDENCE, NO_PAIRS, RESAMPLES, TINY, Interval, Sample, cluster_codes, too_few
 from rebind.types import Frozen
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Sample = tuple[Sequence[float], Sequence[str]]
+METHOD = "percentile bootstrap over clusters"
+Values = tuple[Sequence[float], Sequence[str]]
 """One value per target, and each target's cluster."""
 
 
@@ -29,67 +30,68 @@ class Ratio(Frozen):
     reference_targets: int
 
 
-def retained(part: Sample, reference: Sample, *, resamples: int = RESAMPLES, seed: int = 0) -> Ratio:
+def retained(part: Values, reference: Values, *, resamples: int = RESAMPLES, seed: int = 0) -> Ratio:
     """Mean of `part` over mean of `reference` (values, clusters), e.g. a condition's utility at a large shift over its
-    utility at none (QCR, section 5.7). Percentile bootstrap; clusters are drawn once for both."""
-    import numpy as np
-
-    method = "percentile bootstrap over clusters"
-    table, sizes = _ratio_table(part, reference)
-    if not all(sizes):
-        reason = f"{NO_PAIRS} in the {'part' if not sizes[0] else 'reference'}"
-        return _no_ratio(method, reason, sizes)
-    means = table[0].sum() / sizes[0], table[2].sum() / sizes[1]
-    if means[1] <= TINY:
-        return _no_ratio(method, "the reference utility is not positive", sizes)
-    ratio = Ratio(
-        value=float(means[0] / means[1]), interval=Interval(method=method), targets=sizes[0], reference_targets=sizes[1]
-    )
-    if table.shape[1] < 2:
-        return ratio.model_copy(update={"interval": Interval(method=method, reason=ONE_CLUSTER)})
-    draws = _ratio_draws(table, resamples, seed)
-    if np.isnan(draws).mean() > 0.01:
-        reason = "more than 1 % of the draws have no positive reference utility, or no target in the part"
-        return ratio.model_copy(update={"interval": Interval(method=method, reason=reason)})
-    low, high = np.nanquantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return ratio.model_copy(update={"interval": Interval(method=method, low=float(low), high=float(high))})
-
-
-def _ratio_table(part: Sample, reference: Sample) -> tuple[Floats, tuple[int, int]]:
-    """Rows: sum and count of the part, sum and count of the reference; one column a cluster."""
-    import numpy as np
-
+    utility at none (QCR, section 5.7)."""
     codes = cluster_codes([*part[1], *reference[1]])
-    width = cluster_count(codes)
+    width = int(codes.max()) + 1 if len(codes) else 0
     split = len(part[0])
-    rows = []
-    for values, which in ((part[0], codes[:split]), (reference[0], codes[split:])):
-        rows.append(np.bincount(which, weights=np.asarray(values, dtype=float), minlength=width))
-        rows.append(np.bincount(which, minlength=width).astype(float))
-    return np.stack(rows), (split, len(reference[0]))
+    samples = (
+        Sample.of(part[0], codes[:split], width=width),
+        Sample.of(reference[0], codes[split:], width=width),
+    )
+    return ratios([samples], resamples=resamples, seed=seed)[0]
 
 
-def _ratio_draws(table: Floats, resamples: int, seed: int) -> Floats:
-    """The bootstrap distribution of the ratio; NaN where a draw's reference utility is not positive."""
+def ratios(pairs: Sequence[tuple[Sample, Sample]], *, resamples: int = RESAMPLES, seed: int = 0) -> list[Ratio]:
+    """Ratios of (part, reference), all over the same clusters. Percentile bootstrap; a draw of clusters serves
+    numerator and denominator alike, and every ratio."""
     import numpy as np
-    from scipy import stats
 
-    def ratio(a: Floats, m: Floats, b: Floats, n: Floats, axis: int = -1) -> Floats:
+    found: list[Ratio | None] = [_meaningless(part, reference) for part, reference in pairs]
+    meant = [n for n, ratio in enumerate(found) if ratio is None]
+    if not meant:
+        return [r for r in found if r is not None]
+    held = [data for n in meant for data in (pairs[n][0].data, pairs[n][1].data) if data is not None]
+    draws = bootstrapped(held, resamples=resamples, seed=seed)
+    for place, n in enumerate(meant):
+        part, reference = held[2 * place], held[2 * place + 1]
+        tops, bases = draws[:, 2 * place], draws[:, 2 * place + 1]
         with np.errstate(divide="ignore", invalid="ignore"):
-            reference = b.sum(axis=axis) / n.sum(axis=axis)
-            value = a.sum(axis=axis) / m.sum(axis=axis) / reference
-        return np.where(reference > 0, value, np.nan)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # quantiles over NaN draws; the caller looks at the draws themselves
-        result = stats.bootstrap(
-            tuple(table), ratio, paired=True, vectorized=True, n_resamples=resamples, batch=2_000,
-            method="percentile", rng=np.random.default_rng(seed),
-        )  # fmt: skip
-    return np.asarray(result.bootstrap_distribution, dtype=float)
+            drawn = np.where(bases > 0, tops / bases, np.nan)
+        found[n] = Ratio(
+            value=part.mean / reference.mean,
+            interval=_interval(drawn, part, reference),
+            targets=part.targets,
+            reference_targets=reference.targets,
+        )
+    return [r for r in found if r is not None]
 
 
-def _no_ratio(method: str, reason: str, sizes: tuple[int, int]) -> Ratio:
+def _interval(drawn: Floats, part: Clustered, reference: Clustered) -> Interval:
+    import numpy as np
+
+    reason = too_few(min(part.clusters, reference.clusters))
+    if reason is None and float(np.isnan(drawn).mean()) > 0.01:
+        reason = "more than 1 % of the draws have no positive reference utility, or no target in the part"
+    if reason:
+        return Interval(method=METHOD, reason=reason)
+    low, high = np.nanquantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Interval(method=METHOD, low=float(low), high=float(high))
+
+
+def _meaningless(part: Sample, reference: Sample) -> Ratio | None:
+    """The ratio that has no value, with its reason; None where it has one."""
+    reason = None
+    if part.data is None:
+        reason = f"{NO_PAIRS} in the part"
+    elif reference.data is None:
+        reason = f"{NO_PAIRS} in the reference"
+    elif reference.data.mean <= TINY:
+        reason = "the reference utility is not positive"
+    if reason is None:
+        return None
+    sizes = [s.data.targets if s.data else 0 for s in (part, reference)]
     return Ratio(
-        value=None, interval=Interval(method=method, reason=reason), targets=sizes[0], reference_targets=sizes[1]
+        value=None, interval=Interval(method=METHOD, reason=reason), targets=sizes[0], reference_targets=sizes[1]
     )

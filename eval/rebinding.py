@@ -9,19 +9,20 @@ name); a value that is grounded in yet another way counts as unbound, so binding
 from __future__ import annotations
 
 import ast
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
+import msgspec
 from pydantic import JsonValue
 
-from rebind.eval.bindings import Changed, Leaf, Value, fold
+from rebind.eval.bindings import SHORTEST_TEXT, Changed, Leaf, Value, fold, in_json
+from rebind.eval.lines import CallMade, StepRow
 from rebind.memory.values import leaves
 
 _SNIPPET = 90
 """Characters kept on each side of a value that was found."""
+_SCALARS = (str, int, float)
 
 
 @dataclass(frozen=True)
@@ -55,42 +56,66 @@ class Watch:
     """Target values used, with the step of the first use."""
     found: dict[str, Evidence] = field(default_factory=dict)
     """By binding: where its target value was first shown."""
-    _unseen: list[Value] = field(default_factory=list)
-    _unbound: list[Value] = field(default_factory=list)
+    blind: bool = False
+    """True where something was redacted of what the agent was shown or did: nothing is known of its values then."""
+    _unseen: dict[int, Value] = field(default_factory=dict)
+    """Stale values that nothing has shown yet, by their place in the finder."""
+    _unbound: dict[int, Value] = field(default_factory=dict)
+    """Target values that no action has held yet, by their place in the finder."""
     _stand_ins: dict[tuple[str, Leaf], list[Value]] = field(default_factory=lambda: defaultdict(list))
     """Identifiers shown beside a target value: key and leaf, and the values they stand for."""
+    _known: set[Leaf] = field(default_factory=set)
+    """Numbers to look for, and the leaves of the stand-ins."""
+    _stand_in_texts: set[str] = field(default_factory=set)
+    """The leaves of the stand-ins, as a ledger line shows them in case-folded letters."""
 
     def __post_init__(self) -> None:
-        self._unseen, self._unbound = list(self.changed.stale), list(self.changed.wanted)
+        stale, wanted = self.changed.stale, self.changed.wanted
+        self._unseen = dict(enumerate(stale))
+        self._unbound = dict(enumerate(wanted, len(stale)))
+        self._known = {v.leaf for v in (*stale, *wanted) if not isinstance(v.leaf, str)}
 
     def show(self, text: str, where: str) -> None:
         """The agent was shown a text: from now on its values are no longer stale."""
         if self.checkable:
             self._show(text, where)
 
-    def step(self, index: int, data: Mapping[str, Any]) -> None:
-        """One step, as the ledger has it (a dumped `Step`)."""
+    def concerns(self, line: bytes) -> bool:
+        """Whether a step's ledger line can hold anything to take note of: quick, and never wrong where it says no."""
+        if not self.checkable:
+            return False
+        low = line.decode().casefold()
+        return self.changed.finder.traced(low) or any(text in low for text in self._stand_in_texts)
+
+    def step(self, step: StepRow) -> None:
+        """One step."""
         if not self.checkable:
             return
-        action, calls, where = data["action"], data["calls"], f"step {index + 1}"
+        action, calls, where = step.action, step.calls, f"step {step.index + 1}"
         if action is not None:
-            self._act(index, _code_leaves(action["code"]) if "code" in action else leaves(action["args"]))
+            self._act(step.index, _code_leaves(action["code"]) if "code" in action else _given(action["args"]))
         if len(calls) > 1 or (action is not None and "code" in action):
             for call in calls:  # a program sees each result before its next call
-                self._act(index, leaves(call["args"]))
-                self._learn(call["result"], self._show(json.dumps(call["result"], ensure_ascii=False), where))
-            self._show(data["observation"], where)
+                self._act(step.index, _given(call.args))
+                self._learn(call, self._show(bytes(call.result).decode(), where))
+            self._show(step.observation, where)
             return
-        shown = self._show(data["observation"], where)
+        shown = self._show(step.observation, where)
         for call in calls:
-            self._learn(call["result"], shown)
+            self._learn(call, shown)
 
     def _show(self, text: str, where: str) -> list[Value]:
         """Takes note of a text; returns the unbound target values in it."""
+        hits = self.changed.finder.hits(text.casefold())
+        if not hits:
+            return []
         low = fold(text)
-        self._unseen = [v for v in self._unseen if v.seen_in(low) < 0]
+        for place in hits & self._unseen.keys():
+            if self._unseen[place].seen_in(low) >= 0:
+                del self._unseen[place]
         shown = []
-        for value in self._unbound:
+        for place in sorted(hits & self._unbound.keys()):
+            value = self._unbound[place]
             at = value.seen_in(low)
             if at < 0:
                 continue
@@ -99,27 +124,47 @@ class Watch:
                 self.found[value.binding] = Evidence(value.binding, where, _around(text, at))
         return shown
 
-    def _learn(self, result: JsonValue, shown: list[Value]) -> None:
-        """Takes note of the identifiers that stand beside target values in a result."""
-        for record in _objects(result) if shown else ():
-            scalars = {k: v for k, v in record.items() if isinstance(v, str | int | float) and not isinstance(v, bool)}
-            text = fold(" ".join(str(v) for v in scalars.values()))
-            beside = [v for v in shown if v.seen_in(text) >= 0]
+    def _learn(self, call: CallMade, shown: list[Value]) -> None:
+        """Takes note of the identifiers that stand beside target values in a call's result."""
+        if not shown:
+            return
+        for record in _objects(msgspec.json.decode(call.result)):
+            scalars = {k: v for k, v in record.items() if type(v) in _SCALARS}
+            text = " ".join(map(str, scalars.values()))
+            if not self.changed.finder.hits(text.casefold()):
+                continue
+            low = fold(text)
+            beside = [v for v in shown if v.seen_in(low) >= 0]
             for key, leaf in scalars.items() if beside else ():
-                if _identifier(key, leaf):
+                if isinstance(leaf, str | int | float) and _identifier(key, leaf):
                     self._stand_ins[_stem(key), leaf] += beside
+                    self._known.add(leaf)
+                    self._stand_in_texts.add(in_json(str(leaf).casefold()))
 
     def _act(self, index: int, arguments: Iterable[tuple[str, Leaf]]) -> None:
-        for name, leaf in arguments:
+        """The agent gave arguments: which stale values they hold, and which target values."""
+        given = list(arguments)
+        if not self._may_hold([leaf for _, leaf in given]):
+            return
+        for name, leaf in given:
             low = fold(leaf) if isinstance(leaf, str) else ""
-            for value in self._unseen:
+            for value in self._unseen.values():
                 if value.used_in(name, leaf, low):
                     self._note(Use(index, value.binding, str(value.leaf), name or "code"))
-            done = [v for v in self._unbound if v.used_in(name, leaf, low) or v.part_in(leaf)]
+            done = [v for v in self._unbound.values() if v.used_in(name, leaf, low) or v.part_in(leaf)]
             for value in (*done, *self._stood_for(name, leaf)):
-                if value not in self.bound:
-                    self.bound[value] = index
-                    self._unbound.remove(value)
+                self.bound.setdefault(value, index)
+            self._unbound = {n: v for n, v in self._unbound.items() if v not in self.bound}
+
+    def _may_hold(self, given: list[Leaf]) -> bool:
+        """Whether a closer look at some arguments can find anything: quick, and never wrong where it says no."""
+        if any(leaf in self._known for leaf in given):
+            return True
+        low = [leaf.casefold() for leaf in given if isinstance(leaf, str)]
+        if self.changed.finder.hits("\0".join(low)):
+            return True
+        wanted = [str(v.leaf).casefold() for v in self._unbound.values()]
+        return any(text in value for text in low if len(text) >= SHORTEST_TEXT for value in wanted)
 
     def _note(self, use: Use) -> None:
         if not any((u.step, u.binding, u.value) == (use.step, use.binding, use.value) for u in self.stale):
@@ -139,19 +184,28 @@ class Watch:
     @property
     def checkable(self) -> bool:
         """Whether a stale use could be told at all."""
-        return bool(self.changed.stale)
+        return bool(self.changed.stale) and not self.blind
 
     @property
     def rebound(self) -> bool | None:
         """Correct rebinding: every changed target value bound, no stale one used; None where there is none to bind."""
-        if not self.changed.wanted:
+        if not self.changed.wanted or self.blind:
             return None
         return not self.stale and not self._unbound
 
     @property
     def bound_share(self) -> float | None:
         """Share of the changed target values that were bound."""
-        return len(self.bound) / len(self.changed.wanted) if self.changed.wanted else None
+        if not self.changed.wanted or self.blind:
+            return None
+        return len(self.bound) / len(self.changed.wanted)
+
+
+def _given(args: dict[str, JsonValue]) -> list[tuple[str, Leaf]]:
+    """The strings and numbers of a call's arguments; as `leaves`, quick where none is a list or an object."""
+    if any(isinstance(value, dict | list) for value in args.values()):
+        return list(leaves(args))
+    return [(k, v) for k, v in args.items() if isinstance(v, str | int | float) and not isinstance(v, bool)]
 
 
 def _objects(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
@@ -159,7 +213,8 @@ def _objects(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
     if isinstance(value, dict):
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _objects(inner)
+        if isinstance(inner, dict | list):
+            yield from _objects(inner)
 
 
 def _identifier(key: str, leaf: Leaf) -> bool:

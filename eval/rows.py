@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rebind.eval.bindings import NOTHING_CHANGED, Changed
+from rebind.eval.lines import Line
 from rebind.eval.rebinding import Watch
-from rebind.eval.stories import StepView
 from rebind.eval.tokens import account
-from rebind.types import Episode, Event, Seal, Selection, Task, TokenAccount, Usage, Verdict, length_group
+from rebind.types import Episode, Seal, Selection, Task, TokenAccount, Usage, Verdict, length_group
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,18 +90,19 @@ class Attempted:
     watch: Watch
     support: dict[str, Any] = field(default_factory=dict)
     calls: list[dict[str, Any]] = field(default_factory=list)
-    steps: list[StepView] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    """The byte of the ledger file at which each step's line begins."""
     api_calls: int = 0
     verdict: Verdict | None = None
 
 
-def begin(event: Event, target: TargetRow, records: Mapping[str, RecordRow]) -> dict[str, Any]:
+def begin(line: Line, data: Mapping[str, Any], target: TargetRow, records: Mapping[str, RecordRow]) -> dict[str, Any]:
     """The row of an attempt as far as it is known when it starts."""
-    cell: Any = event.data["cell"]
+    cell = data["cell"]
     chosen = records.get(target.chosen or "")
     return {
-        "cell": event.cell,
-        "attempt": event.attempt,
+        "cell": line.cell,
+        "attempt": line.attempt,
         "target": target.key,
         "source": target.cluster,
         "environment": target.seal.env,

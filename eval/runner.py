@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from rebind.agents.simulated import PREFIX as SIMULATED
-from rebind.banks.files import Progress
 from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
+from rebind.errors import LedgerError, LimitReached, ProviderError
+from rebind.eval.crew import Crew
 from rebind.eval.episode import Bench, attempt_cell
-from rebind.eval.ledger import LEDGER_FILE, Ledger, read_events
+from rebind.eval.ledger import Ledger
 from rebind.eval.lock import make_lock, write_or_check
 from rebind.eval.models import Models, open_models
+from rebind.eval.past import Past
 from rebind.eval.plan import Plan
 from rebind.eval.selecting import select_all
-from rebind.types import Cell, Episode, Selection
+from rebind.types import Cell, Episode, Progress, Selection
+
+Opener = Callable[[Plan], AbstractContextManager[Models]]
+_COMMIT_EVERY = 1.0
+"""Seconds."""
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -33,81 +44,103 @@ class RunSummary:
     """Cells by their last attempt's outcome, those of earlier starts included."""
 
 
-@dataclass
-class Past:
-    """What a ledger already holds of a run."""
-
-    planned: bool = False
-    ended: dict[str, list[Episode]] = field(default_factory=lambda: defaultdict(list))
-    """Ended attempts by cell id."""
-    open: dict[tuple[str, int], Cell] = field(default_factory=dict)
-    """Attempts begun and not ended, by cell id and number."""
-    attempts: Counter[str] = field(default_factory=Counter)
-    """Attempts begun, by cell id."""
-    selections: dict[str, Selection] = field(default_factory=dict)
-    """By task key."""
-
-    @classmethod
-    def read(cls, folder: Path) -> Past:
-        past = cls()
-        if not (folder / LEDGER_FILE).exists():
-            return past
-        for event in read_events(folder):
-            data: dict[str, Any] = event.data
-            match event.kind:
-                case "plan":
-                    past.planned = True
-                case "selection":
-                    fields = {k: data[k] for k in Selection.model_fields}
-                    past.selections[data["target_key"]] = Selection.model_validate(fields)
-                case "start":
-                    cell = Cell.model_validate(data["cell"])
-                    past.attempts[cell.id] += 1
-                    past.open[cell.id, data["attempt"]] = cell
-                case "episode":
-                    episode = Episode.model_validate(data)
-                    past.ended[episode.cell.id].append(episode)
-                    past.open.pop((episode.cell.id, episode.attempt), None)
-                case "note" if "abandoned" in data and event.cell:
-                    past.open.pop((event.cell, data["abandoned"]), None)
-                case _:
-                    pass
-        return past
-
-    def settled(self, cell: Cell, attempts: int) -> Episode | None:
-        """The episode that settles a cell: its last one, unless infrastructure failed it and attempts are left."""
-        ended = self.ended.get(cell.id)
-        if not ended or (ended[-1].outcome == "invalid-infra" and len(ended) < attempts):
-            return None
-        return ended[-1]
-
-
-def run_study(plan: Plan, folder: Path, progress: Progress) -> RunSummary:
-    """Runs, or resumes, a plan in a run folder.
+def run_study(plan: Plan, folder: Path, progress: Progress, opener: Opener = open_models) -> RunSummary:
+    """Runs, or resumes, a plan in a run folder. `opener` opens the plan's models.
 
     Raises:
         LockMismatch: the folder holds a run of another study or of other code.
         UserError: a bank, targets, ledger or model that cannot be used.
         ProviderRefused: the model's provider knows no such key, model or address.
+        ProviderError: the ranker did not answer; no cell can run without its selection.
+        LimitReached: the run's cost limit; what was begun has ended and is kept.
     """
     bank = Bank.open(plan.study.bank.path)
-    with open_models(plan) as models:
-        lock = write_or_check(folder, make_lock(plan, models.identities))
+    with opener(plan) as models:
+        lock = _lock(plan, models, folder)
         with Ledger.open(folder) as ledger:
             past = Past.read(folder)
             _begin(ledger, plan, models, past, lock)
-            seals = open_seals(plan.study.bank.path)
+            models.door.on_limit = lambda provider, limit, why: _note_limit(ledger, provider, limit, why)
+            purse = Purse(plan.study.run.max_cost, past.spent, models)
             bench = Bench(
                 plan=plan,
                 bank=bank,
                 ledger=ledger,
                 models=models,
                 targets={t.task.key: t for t in plan.targets},
-                selections=select_all(plan, bank, seals, models, ledger, past.selections, progress),
+                selections=_select(plan, bank, models, ledger, past, purse, progress),
             )
-            summary = _run_cells(bench, past, folder, progress)
-            ledger.seal()
+            summary = _run_cells(bench, past, purse, folder, progress)
+            _seal(ledger)
     return summary
+
+
+@dataclass(frozen=True)
+class Purse:
+    """What a run may spend in US dollars, and has spent, earlier starts included."""
+
+    limit: float | None
+    before: float
+    models: Models
+
+    @property
+    def spent(self) -> float:
+        return self.before + self.models.door.spent
+
+    @property
+    def empty(self) -> bool:
+        return self.limit is not None and self.spent >= self.limit
+
+    def stop(self, ledger: Ledger, left: int) -> LimitReached:
+        """Records that the run stopped here, with so many cells left."""
+        ledger.append("note", {"stopped": "max_cost", "spent": self.spent, "limit": self.limit, "cells_left": left})
+        ledger.commit()
+        return LimitReached(
+            f"the run's model calls have cost ${self.spent:.4f} of run.max_cost ${self.limit:g}; cells left: {left}. "
+            "What has ended is kept: raise run.max_cost in the study file and give the same command to go on"
+        )
+
+
+def _lock(plan: Plan, models: Models, folder: Path) -> str:
+    lock = make_lock(plan, models.identities)
+    try:
+        return write_or_check(folder, lock)
+    except OSError as error:
+        raise LedgerError(f"{folder} cannot be written: {error.strerror}") from None
+
+
+def _seal(ledger: Ledger) -> None:
+    try:
+        ledger.seal()
+    except OSError as error:
+        raise LedgerError(
+            f"the manifest of {ledger.folder} could not be written: {error.strerror}. All episodes are in the ledger; "
+            "mend this and give the same command"
+        ) from None
+
+
+def _note_limit(ledger: Ledger, provider: str, limit: int, why: str) -> None:
+    ledger.append("note", {"concurrency": limit, "provider": provider, "why": why})
+
+
+def _select(
+    plan: Plan, bank: Bank, models: Models, ledger: Ledger, past: Past, purse: Purse, progress: Progress
+) -> dict[str, Selection]:
+    """Every target's selection. What a ranker that did not answer was asked is recorded before the run ends."""
+
+    def tell(what: str, done: int, total: int) -> None:
+        progress(what, done, total)
+        if purse.empty and done < total:
+            raise purse.stop(ledger, len(plan.cells))
+
+    try:
+        seals = open_seals(plan.study.bank.path)
+        return select_all(plan, bank, seals, models, ledger, past.selections, tell)
+    except ProviderError as error:
+        tried: list[JsonValue] = [a.model_dump(mode="json") for a in error.attempts]
+        ledger.append("note", {"error": f"selection: {type(error).__name__}: {error}", "attempts": tried})
+        ledger.commit()
+        raise
 
 
 def _begin(ledger: Ledger, plan: Plan, models: Models, past: Past, lock: str) -> None:
@@ -138,13 +171,17 @@ def _begin(ledger: Ledger, plan: Plan, models: Models, past: Past, lock: str) ->
     ledger.commit()
 
 
-def _run_cells(bench: Bench, past: Past, folder: Path, progress: Progress) -> RunSummary:
-    """Runs every cell that is not settled, several at once; an interrupt lets those under way end first."""
+def _run_cells(bench: Bench, past: Past, purse: Purse, folder: Path, progress: Progress) -> RunSummary:
+    """Runs every cell that is not settled, several at once. An interrupt, a refusing provider and an empty purse let
+    those under way end first; a second interrupt and a ledger that cannot be written do not."""
     study = bench.plan.study
     settled = {c.id: e for c in bench.plan.cells if (e := past.settled(c, study.run.attempts))}
     todo = [c for c in bench.plan.cells if c.id not in settled]
     outcomes = Counter(e.outcome for e in settled.values())
-    progress("episodes", len(settled), len(bench.plan.cells))
+    done, total = len(settled), len(bench.plan.cells)
+    progress("episodes", done, total)
+    if todo and not purse.empty:
+        bench.ledger.append("note", {"workers": study.run.workers, "cells_left": len(todo)})
 
     def settle(cell: Cell) -> Episode:
         tried = len(past.ended.get(cell.id, ()))
@@ -152,19 +189,63 @@ def _run_cells(bench: Bench, past: Past, folder: Path, progress: Progress) -> Ru
         while True:
             episode = attempt_cell(bench, cell, number)
             tried, number = tried + 1, number + 1
-            if episode.outcome != "invalid-infra" or tried >= study.run.attempts:
+            if episode.outcome != "invalid-infra" or tried >= study.run.attempts or purse.empty:
                 return episode
 
-    with ThreadPoolExecutor(study.run.workers, thread_name_prefix="episode") as pool:
-        futures = [pool.submit(settle, c) for c in todo]
-        try:
-            for n, future in enumerate(as_completed(futures), len(settled) + 1):
-                episode = future.result()
-                outcomes[episode.outcome] += 1
-                progress(f"{episode.cell.condition}: {episode.ending}", n, len(bench.plan.cells))
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-        finally:
-            bench.close()
-    return RunSummary(folder, len(bench.plan.cells), len(settled), {str(k): n for k, n in outcomes.items()})
+    crew = Crew(study.run.workers, todo, settle, may_begin=lambda: not purse.empty)
+
+    def watch() -> None:
+        nonlocal done
+        for episode in crew.results():
+            outcomes[episode.outcome] += 1
+            done += 1
+            few = "".join(f", {name}: {n} at once" for name, n in bench.models.door.limited.items())
+            progress(f"{episode.cell.condition}: {episode.ending}{few}", done, total)
+
+    try:
+        with _committing(bench.ledger):
+            _to_the_end(crew, watch)
+    finally:
+        bench.close()
+    if purse.empty and done < total:
+        raise purse.stop(bench.ledger, total - done)
+    return RunSummary(folder, total, len(settled), {str(k): n for k, n in outcomes.items()})
+
+
+@contextmanager
+def _committing(ledger: Ledger) -> Iterator[None]:
+    """Commits every second, so that long episodes can be watched, and lose little when they are killed."""
+    ended = threading.Event()
+
+    def tick() -> None:
+        with suppress(LedgerError):  # the episodes meet it too, and stop the run
+            while not ended.wait(_COMMIT_EVERY):
+                ledger.commit()
+
+    threading.Thread(target=tick, name="commit", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _to_the_end(crew: Crew[Cell, Episode], watch: Callable[[], None]) -> None:
+    """Watches until all is done. What goes wrong is raised once what is under way has ended; at once where that can
+    not be recorded, or after another interrupt."""
+    try:
+        watch()
+    except LedgerError:
+        raise
+    except BaseException as error:
+        crew.stop()
+        if isinstance(error, KeyboardInterrupt) and crew.under_way:
+            _log.warning("stopping: %d episodes under way end first; Ctrl-C again stops at once", crew.under_way)
+        while True:
+            try:
+                watch()
+                break
+            except (KeyboardInterrupt, LedgerError):
+                raise
+            except Exception:  # of another episode; the first error is the one to tell
+                continue
+        raise

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from typing import Any
 
-from rebind.banks.files import Progress
 from rebind.banks.store import Bank
 from rebind.eval.ledger import Ledger
 from rebind.eval.models import Models
@@ -15,7 +14,7 @@ from rebind.eval.plan import Plan
 from rebind.memory.index import Candidates, index_text
 from rebind.memory.ranker import Ranked, rank_llm, rank_oracle, rank_random, rank_top1
 from rebind.memory.tokens import record_tokens
-from rebind.types import Record, Seal, Selection, Target
+from rebind.types import Progress, Record, Seal, Selection, Target
 
 
 def select_all(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import gc
 import math
-import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
+from rebind.eval.resampling import Clustered, Flipped, bca_ends, bootstrapped, clustered, sign_flips
 from rebind.types import Frozen
 
 if TYPE_CHECKING:
@@ -22,17 +24,27 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 RESAMPLES = 9_999
+LEAST_SOURCES = 5
+"""Clusters that an interval needs, and each group in a test of interaction: with fewer, the variance is a guess (see
+`small_samples` of `rebind bench calibration`)."""
 NO_PAIRS = "no valid pair"
 ONE_CLUSTER = "one cluster only: the variation between source trajectories cannot be estimated"
-ALL_EQUAL = "all values are equal"
 NO_SPREAD = "the clusters do not differ"
-LEAST_SOURCES = 5
-"""Clusters a group must have to stand in a test of interaction."""
+DEGENERATE = "the bootstrap degenerates: a group of targets rests on one cluster, or the draws hardly differ"
 TINY = 1e-12
+ROBUST, BCA = "OLS, cluster-robust, t", "BCa bootstrap over clusters"
+_MOST_LOST = 0.01
+"""Share of bootstrap draws that may leave a group without a target."""
+
+Bounds = tuple[float, float]
+SHARE: Bounds = (0.0, 1.0)
+"""What a share can be."""
+SHARE_DIFFERENCE: Bounds = (-1.0, 1.0)
+ANY: Bounds = (-math.inf, math.inf)
 
 
 class Interval(Frozen):
-    """A 95 % interval, or the reason why there is none."""
+    """A 95 % interval, or the reason why there is none. Its ends lie within what the quantity can be."""
 
     method: str
     low: float | None = None
@@ -67,154 +79,188 @@ class Effect(Frozen):
     bootstrap: Interval
 
 
-class Passed(Frozen):
-    """pass^k: the chance that k runs of one target all succeed, averaged over targets with at least k valid runs."""
+@dataclass(frozen=True)
+class Sample:
+    """One paired difference per target, ready for `effects`."""
 
-    k: int
-    value: float | None
-    targets: int
+    data: Clustered | None
+    """None where there is no pair."""
+    pairs: int
+    bounds: Bounds = ANY
+
+    @classmethod
+    def of(
+        cls,
+        values: Any,
+        clusters: Sequence[str] | NDArray[np.intp],
+        groups: Sequence[str] | NDArray[np.intp] | None = None,
+        *,
+        pairs: int | None = None,
+        bounds: Bounds = ANY,
+        width: int | None = None,
+    ) -> Sample:
+        """From one value, one cluster and, for a macro mean, one group a target.
+
+        Args:
+            pairs: seed pairs behind the values; one per target where not given.
+            width: `clusters` are codes below it, shared with other samples; else they are names of this sample alone.
+        """
+        import numpy as np
+
+        data = np.asarray(values, dtype=float)
+        if not data.size:
+            return cls(None, 0, bounds)
+        codes = cluster_codes(clusters) if width is None else np.asarray(clusters, dtype=np.intp)
+        own = None if groups is None else cluster_codes(groups)
+        found = clustered(data, codes, width or cluster_count(codes), own)
+        return cls(found, data.size if pairs is None else pairs, bounds)
 
 
-def paired_effect(
-    differences: Sequence[float],
-    clusters: Sequence[str],
-    *,
-    pairs: int | None = None,
-    bootstrap: bool = True,
-    resamples: int = RESAMPLES,
-) -> Effect:
-    """The effect behind one difference per target.
+@dataclass(frozen=True)
+class Asked:
+    """Which parts of an effect to compute, and how thoroughly."""
 
-    Args:
-        differences: per target, the mean over its valid seed pairs.
-        clusters: per target, its source trajectory.
-        pairs: seed pairs behind the differences; one per target where not given.
-        bootstrap: also run the BCa bootstrap (the slowest part).
-        resamples: of the bootstrap and of the sign-flip test where it is not exact.
-    """
+    bootstrap: bool = True
+    resamples: int = RESAMPLES
+    seed: int = 0
+    skipped: Interval = field(default=Interval(method=BCA, reason="not asked for"))
+
+
+def effects(samples: Sequence[Sample], asked: Asked = Asked()) -> list[Effect]:
+    """The effects behind samples whose clusters are the same (codes below one width): all share their random draws."""
     import numpy as np
 
-    values = np.asarray(differences, dtype=float)
+    held = [s.data for s in samples if s.data is not None]
+    if not held:
+        return [_nothing(s, asked) for s in samples]
+    flips = iter(sign_flips(np.stack([d.shares for d in held]), resamples=asked.resamples, seed=asked.seed))
+    draws = bootstrapped(held, resamples=asked.resamples, seed=asked.seed).T if asked.bootstrap else [None] * len(held)
+    distributions = iter(draws)
+    return [
+        _nothing(s, asked) if s.data is None else _effect(s.data, s, asked, next(flips), next(distributions))
+        for s in samples
+    ]
+
+
+def _effect(data: Clustered, sample: Sample, asked: Asked, flipped: Flipped, distribution: Floats | None) -> Effect:
+    way = "exact" if flipped.exact else f"{asked.resamples:,} draws"
+    alone = data.clusters < 2
     return Effect(
-        mean=float(values.mean()) if values.size else None,
-        targets=values.size,
-        pairs=values.size if pairs is None else pairs,
-        clusters=len(set(clusters)),
-        robust=robust_interval(differences, clusters),
-        sign_flip=sign_flip(differences, clusters, resamples=resamples),
-        bootstrap=bca_interval(differences, clusters, resamples=resamples)
-        if bootstrap
-        else Interval(method="BCa bootstrap over clusters", reason="not asked for"),
+        mean=data.mean,
+        targets=data.targets,
+        pairs=sample.pairs,
+        clusters=data.clusters,
+        robust=_robust(data, sample.bounds),
+        sign_flip=Test(
+            method=f"cluster sign-flip, {way}",
+            p=None if alone else flipped.p,
+            reason=ONE_CLUSTER if alone else None,
+        ),
+        bootstrap=asked.skipped if distribution is None else _bca(data, distribution, sample.bounds),
     )
 
 
-def macro_effect(
-    differences: Sequence[float],
-    clusters: Sequence[str],
-    groups: Sequence[str],
-    *,
-    pairs: int | None = None,
-    resamples: int = RESAMPLES,
-) -> Effect:
-    """The mean over groups (environments) of the groups' mean differences (the paper's "average"). The sign-flip test
-    runs on the differences weighted so that every group counts alike."""
-    import numpy as np
-
-    values = np.asarray(differences, dtype=float)
-    names, codes, sizes = np.unique(np.asarray(groups, dtype=str), return_inverse=True, return_counts=True)
-    weighted = (values * values.size / (len(names) * sizes[codes])).tolist() if values.size else []
+def _nothing(sample: Sample, asked: Asked) -> Effect:
+    """The effect of no pair at all."""
     return Effect(
-        mean=float(np.mean(weighted)) if weighted else None,
-        targets=values.size,
-        pairs=values.size if pairs is None else pairs,
-        clusters=len(set(clusters)),
-        robust=robust_interval(differences, clusters, groups),
-        sign_flip=sign_flip(weighted, clusters, resamples=resamples),
-        bootstrap=Interval(method="BCa bootstrap over clusters", reason="not made for macro means"),
+        mean=None,
+        targets=0,
+        pairs=sample.pairs,
+        clusters=0,
+        robust=Interval(method=ROBUST, reason=NO_PAIRS),
+        sign_flip=Test(method="cluster sign-flip", reason=NO_PAIRS),
+        bootstrap=Interval(method=BCA, reason=NO_PAIRS) if asked.bootstrap else asked.skipped,
     )
 
 
-def robust_interval(values: Sequence[float], clusters: Sequence[str], groups: Sequence[str] | None = None) -> Interval:
-    """Cluster-robust interval of a mean, or of the mean of group means: statsmodels OLS on a constant (or on group
-    indicators), cluster covariance, t(clusters − 1)."""
-    import numpy as np
-    import statsmodels.api as sm
-
-    method = "OLS, cluster-robust, t"
-    data = np.asarray(values, dtype=float)
-    codes = cluster_codes(clusters)
-    reason = _degenerate(data, codes)
-    if reason:
-        return Interval(method=method, reason=reason)
-    which = cluster_codes(groups) if groups is not None else np.zeros(data.size, dtype=np.intp)
-    indicators = np.eye(cluster_count(which))[which]
-    fit = sm.OLS(data, indicators).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    average = fit.t_test(np.full((1, indicators.shape[1]), 1 / indicators.shape[1]))
-    if not float(np.squeeze(average.sd)) > TINY:
-        return Interval(method=method, reason=NO_SPREAD)
-    low, high = average.conf_int(alpha=1 - CONFIDENCE)[0]
-    return Interval(method=method, low=float(low), high=float(high))
-
-
-def sign_flip(
-    differences: Sequence[float], clusters: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
-) -> Test:
-    """Sign-flip test of a zero mean: whole clusters change sign. Exact where 2^clusters ≤ `resamples`."""
-    import numpy as np
-    from scipy import stats
-
-    data = np.asarray(differences, dtype=float)
-    codes = cluster_codes(clusters)
-    count = cluster_count(codes)
-    exact = 2**count <= resamples
-    method = "cluster sign-flip, exact" if exact else f"cluster sign-flip, {resamples:,} draws"
-    if not data.size:
-        return Test(method=method, reason=NO_PAIRS)
-    if count < 2:
-        return Test(method=method, reason=ONE_CLUSTER)
-    result = stats.permutation_test(
-        (np.bincount(codes, weights=data),),
-        lambda x, axis: np.sum(x, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=resamples,
-        batch=2_000,
-        rng=np.random.default_rng(seed),
-    )
-    return Test(method=method, p=min(1.0, float(result.pvalue)))
+def robust_interval(
+    values: Any,
+    clusters: Sequence[str] | NDArray[np.intp],
+    groups: Sequence[str] | None = None,
+    *,
+    bounds: Bounds = ANY,
+) -> Interval:
+    """Cluster-robust interval of a mean, or of the mean of group means."""
+    sample = Sample.of(values, clusters, groups)
+    return _robust(sample.data, bounds) if sample.data else Interval(method=ROBUST, reason=NO_PAIRS)
 
 
 def bca_interval(
     values: Sequence[float], clusters: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
     """BCa bootstrap interval of a mean; whole clusters are drawn with replacement."""
-    import numpy as np
+    sample = Sample.of(values, clusters)
+    return effects([sample], Asked(resamples=resamples, seed=seed))[0].bootstrap
+
+
+def sign_flip(
+    differences: Sequence[float], clusters: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
+) -> Test:
+    """Sign-flip test of a zero mean: whole clusters change sign. Exact for few clusters, else `resamples` draws."""
+    sample = Sample.of(differences, clusters)
+    return effects([sample], Asked(bootstrap=False, resamples=resamples, seed=seed))[0].sign_flip
+
+
+def robust_error(data: Clustered) -> float:
+    """Cluster-robust standard error: what statsmodels' OLS on a constant (on group indicators, for a macro mean) gives
+    with cluster covariance, as a closed form, since a report needs thousands. The tests hold it to statsmodels."""
+    n, groups, clusters = data.targets, len(data.sums), data.clusters
+    correction = clusters / (clusters - 1) * (n - 1) / (n - groups)
+    return math.sqrt(correction * float((data.influence**2).sum()))
+
+
+def too_few(clusters: int) -> str | None:
+    """Why so few clusters give no interval, if so."""
+    if clusters == 0:
+        return NO_PAIRS
+    if clusters == 1:
+        return ONE_CLUSTER
+    if clusters < LEAST_SOURCES:
+        return f"{clusters} source trajectories: an interval needs at least {LEAST_SOURCES}"
+    return None
+
+
+@cache
+def _quantile(freedom: int) -> float:
+    """Of Student's t, for a two-sided interval."""
     from scipy import stats
 
-    method = "BCa bootstrap over clusters"
-    data = np.asarray(values, dtype=float)
-    codes = cluster_codes(clusters)
-    reason = _degenerate(data, codes)
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+
+
+def _robust(data: Clustered, bounds: Bounds) -> Interval:
+    reason = too_few(data.clusters)
+    if reason is None and data.targets <= len(data.sums):
+        reason = "one target in each group: their spread cannot be estimated"
+    error = 0.0 if reason else robust_error(data)
+    if reason is None and error <= TINY * max(1.0, abs(data.mean)):
+        reason = NO_SPREAD
     if reason:
-        return Interval(method=method, reason=reason)
-    sums, counts = np.bincount(codes, weights=data), np.bincount(codes).astype(float)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scipy warns where BCa degenerates; that is told below, in words
-        result = stats.bootstrap(
-            (sums, counts),
-            lambda s, n, axis=-1: s.sum(axis=axis) / n.sum(axis=axis),
-            paired=True,
-            vectorized=True,
-            n_resamples=resamples,
-            batch=2_000,
-            confidence_level=CONFIDENCE,
-            method="BCa",
-            rng=np.random.default_rng(seed),
-        )
-    low, high = float(result.confidence_interval.low), float(result.confidence_interval.high)
+        return Interval(method=ROBUST, reason=reason)
+    half = _quantile(data.clusters - 1) * error
+    return within(ROBUST, data.mean - half, data.mean + half, bounds)
+
+
+def _bca(data: Clustered, distribution: Floats, bounds: Bounds) -> Interval:
+    import numpy as np
+
+    reason = too_few(data.clusters)
+    known = distribution[np.isfinite(distribution)]
+    if reason is None and len(known) < (1 - _MOST_LOST) * len(distribution):
+        reason = DEGENERATE
+    if reason is None and float(known.max() - known.min()) <= TINY:
+        reason = NO_SPREAD
+    if reason:
+        return Interval(method=BCA, reason=reason)
+    low, high = bca_ends(data, known, CONFIDENCE)
     if not (math.isfinite(low) and math.isfinite(high)):
-        return Interval(method=method, reason=NO_SPREAD)
-    return Interval(method=method, low=low, high=high)
+        return Interval(method=BCA, reason=DEGENERATE)
+    return within(BCA, low, high, bounds)
+
+
+def within(method: str, low: float, high: float, bounds: Bounds) -> Interval:
+    """An interval whose ends are no further out than the quantity can be."""
+    return Interval(method=method, low=max(low, bounds[0]), high=min(high, bounds[1]))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -233,19 +279,16 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else next(adjusted) for p in p_values]
 
 
-def with_holm(effects: Sequence[Effect]) -> list[Effect]:
+def holm_tests(tests: Sequence[Test]) -> list[Test]:
+    """The same tests, adjusted as one family."""
+    adjusted = holm([t.p for t in tests])
+    return [t.model_copy(update={"holm": p}) for t, p in zip(tests, adjusted, strict=True)]
+
+
+def with_holm(found: Sequence[Effect]) -> list[Effect]:
     """The same effects, their sign-flip tests adjusted as one family."""
-    adjusted = holm([e.sign_flip.p for e in effects])
-    return [
-        e.model_copy(update={"sign_flip": e.sign_flip.model_copy(update={"holm": p})})
-        for e, p in zip(effects, adjusted, strict=True)
-    ]
-
-
-def pass_hat_k(successes: Mapping[str, Sequence[bool]], k: int) -> Passed:
-    """pass^k over the valid runs of each target: mean of C(c, k) / C(n, k) (Yao et al. 2025, τ-bench)."""
-    shares = [math.comb(sum(runs), k) / math.comb(len(runs), k) for runs in successes.values() if len(runs) >= k]
-    return Passed(k=k, value=sum(shares) / len(shares) if shares else None, targets=len(shares))
+    adjusted = holm_tests([e.sign_flip for e in found])
+    return [e.model_copy(update={"sign_flip": t}) for e, t in zip(found, adjusted, strict=True)]
 
 
 def interaction(differences: Sequence[float], clusters: Sequence[str], groups: Sequence[str]) -> Test:
@@ -255,16 +298,14 @@ def interaction(differences: Sequence[float], clusters: Sequence[str], groups: S
     import statsmodels.api as sm
 
     method = "Wald F, cluster-robust OLS"
-    data = np.asarray(differences, dtype=float)
-    sources = {g: len({c for c, own in zip(clusters, groups, strict=True) if own == g}) for g in groups}
-    names = sorted(g for g, n in sources.items() if n >= LEAST_SOURCES)
+    sources: dict[str, set[str]] = {}
+    for cluster, group in zip(clusters, groups, strict=True):
+        sources.setdefault(group, set()).add(cluster)
+    names = sorted(g for g, own in sources.items() if len(own) >= LEAST_SOURCES)
     if len(names) < 2:
         return Test(method=method, reason=f"fewer than two groups with {LEAST_SOURCES} clusters each")
     kept = [n for n, g in enumerate(groups) if g in names]
-    data, codes = data[kept], cluster_codes([clusters[n] for n in kept])
-    reason = _degenerate(data, codes)
-    if reason:
-        return Test(method=method, reason=reason)
+    data, codes = np.asarray(differences, dtype=float)[kept], cluster_codes([clusters[n] for n in kept])
     own = np.asarray(groups)[kept]
     dummies = np.column_stack([np.ones_like(data), *((own == g).astype(float) for g in names[1:])])
     fit = sm.OLS(data, dummies).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
@@ -273,20 +314,11 @@ def interaction(differences: Sequence[float], clusters: Sequence[str], groups: S
     return Test(method=method, p=float(np.squeeze(fit.f_test(np.eye(len(names))[1:]).pvalue)))
 
 
-def cluster_codes(clusters: Sequence[str]) -> NDArray[np.intp]:
+def cluster_codes(clusters: Sequence[str] | NDArray[np.intp]) -> NDArray[np.intp]:
     import numpy as np
 
-    return np.unique(np.asarray(clusters, dtype=str), return_inverse=True)[1]
+    return np.unique(np.asarray(clusters), return_inverse=True)[1]
 
 
 def cluster_count(codes: NDArray[np.intp]) -> int:
     return int(codes.max()) + 1 if codes.size else 0
-
-
-def _degenerate(data: Floats, codes: NDArray[np.intp]) -> str | None:
-    """Why no interval can be made from these values, if so."""
-    if not data.size:
-        return NO_PAIRS
-    if cluster_count(codes) < 2:
-        return ONE_CLUSTER
-    return ALL_EQUAL if float(data.max() - data.min()) <= TINY else None

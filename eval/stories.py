@@ -6,8 +6,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from rebind.eval.ledger import LEDGER_FILE
+from rebind.eval.lines import StepRow, whole_step
 from rebind.eval.rebinding import Evidence, Use, Watch
 from rebind.types import ReuseNote, Verdict
 
@@ -18,9 +21,11 @@ MASK = "•••"
 _KEPT = 2
 """Texts are kept this many times longer than they are shown, so that a masked credential is found whole."""
 _SECRET = re.compile(
-    r"""(\b\w*(?:token|password|passwd|secret|api_?key|authorization)\w*)(["']?\s*[:=]\s*)(["'])[^"']*(?:\3|$)""",
+    r"""((?:token|password|passwd|secret|api_?key|authorization)\w*["']?\s*[:=]\s*)(["'])[^"']*(?:\2|$)""",
     re.IGNORECASE,
 )
+_HINTS = ("token", "passw", "secret", "key", "authorization")
+"""One of these stands in every text that the pattern matches; looking for them is many times quicker."""
 
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -38,10 +43,12 @@ class StepView(NamedTuple):
 
 @dataclass(frozen=True)
 class Story:
-    """One final attempt, for reading."""
+    """One final attempt, for reading; `Steps` has what it did."""
 
-    steps: tuple[StepView, ...]
+    steps: tuple[int, ...]
+    """The byte of the ledger file at which each step's line begins."""
     support: str
+    """A little longer than it is shown; see `shown_support`."""
     note: ReuseNote | None
     flags: tuple[str, ...]
     verdict: Verdict | None
@@ -51,14 +58,52 @@ class Story:
     evidence: tuple[Evidence, ...]
 
 
+class Steps:
+    """Reads the steps of stories from the ledger of their run. Use as a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = (folder / LEDGER_FILE).open("rb")
+
+    def of(self, story: Story) -> list[StepView]:
+        """The steps of a story, in order."""
+        return [self._view(at) for at in story.steps]
+
+    def _view(self, at: int) -> StepView:
+        self._file.seek(at)
+        return step_view(whole_step(self._file.readline()))
+
+    def __enter__(self) -> Steps:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
 def masked(text: str) -> str:
     """A text with the values of credential-like keys replaced."""
-    return _SECRET.sub(rf"\1\2\3{MASK}\3", text)
+    low = text.casefold()
+    if not any(hint in low for hint in _HINTS):
+        return text
+    return _SECRET.sub(rf"\1\2{MASK}\2", text)
 
 
 def cut(text: str, limit: int) -> str:
     """At most `limit` characters, with a mark where something was left out."""
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+def shown_support(story: Story) -> str:
+    """The note's four fields, or the text that was delivered."""
+    note = story.note
+    if note is None:
+        return cut(masked(story.support), SUPPORT_CHARACTERS)
+    return masked(
+        f"Workflow: {note.workflow}\nRe-obtain: {note.rebind}\nApplies if: {note.applies}\nVerify: {note.verify}"
+    )
+
+
+def shown_error(step: StepView) -> str | None:
+    return cut(masked(step.error), OBSERVATION_CHARACTERS) if step.error else None
 
 
 def shown_action(step: StepView) -> str:
@@ -69,13 +114,13 @@ def shown_observation(step: StepView) -> str:
     return cut(masked(step.observation), OBSERVATION_CHARACTERS)
 
 
-def step_view(data: Mapping[str, Any]) -> StepView:
-    """A dumped `Step`, cut to a little more than what is shown of it."""
+def step_view(step: StepRow) -> StepView:
+    """A step, cut to a little more than what is shown of it."""
     return StepView(
-        action=action_text(data["action"])[: _KEPT * ACTION_CHARACTERS],
-        observation=data["observation"][: _KEPT * OBSERVATION_CHARACTERS],
-        error=data["error"],
-        statuses=tuple([call["status"] for call in data["calls"]]),
+        action=action_text(step.action)[: _KEPT * ACTION_CHARACTERS],
+        observation=step.observation[: _KEPT * OBSERVATION_CHARACTERS],
+        error=step.error,
+        statuses=tuple([call.status for call in step.calls]),
     )
 
 
@@ -89,13 +134,14 @@ def action_text(action: Mapping[str, Any] | None) -> str:
     return f"{action['tool']}({args})"
 
 
-def story(support: Mapping[str, Any], steps: Sequence[StepView], verdict: Verdict | None, watch: Watch) -> Story:
-    """One attempt for reading: its dumped `Support`, steps, verdict and what its watch noticed."""
+def story(support: Mapping[str, Any], steps: Sequence[int], verdict: Verdict | None, watch: Watch) -> Story:
+    """One attempt for reading: its support as the ledger has it, where its steps stand, its verdict and what its watch
+    noticed."""
     note = support.get("note")
     return Story(
         steps=tuple(steps),
-        support=cut(masked(support.get("text", "")[: _KEPT * SUPPORT_CHARACTERS]), SUPPORT_CHARACTERS),
-        note=ReuseNote.model_validate(note) if note else None,
+        support=support.get("text", "")[: _KEPT * SUPPORT_CHARACTERS],
+        note=ReuseNote.model_validate(note) if isinstance(note, dict) else None,
         flags=tuple(support.get("flags", ())),
         verdict=verdict,
         stale=tuple(watch.stale),

@@ -50,6 +50,8 @@ class ModelPart(Frozen):
     """JSON protocol: only the tools of the prompt may be called, not others found in documentation."""
     timeout: Annotated[float, Field(gt=0)] = 600.0
     """Seconds for one HTTP attempt."""
+    stream: bool = False
+    """Ask for answers as streams: for servers that drop a connection which is silent for long."""
 
 
 class RetrievalPart(Frozen):
@@ -62,6 +64,8 @@ class RunPart(Frozen):
     """Episodes at once."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 3
     """Attempts at a cell before an infrastructure failure is left standing."""
+    max_cost: Annotated[float, Field(gt=0)] | None = None
+    """US dollars of the whole run, all model calls included; no episode begins once they are spent."""
     cache: bool = True
     """Replay identical model requests from the response cache."""
 

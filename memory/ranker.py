@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from rebind.errors import ContextOverflow
 from rebind.memory.index import Candidates
 from rebind.memory.parse import json_object
 from rebind.prompts import render
@@ -44,11 +45,16 @@ def rank_llm(
     model_name: str,
 ) -> Ranked:
     """Lets a model choose by number from instructions and descriptors. It sees no id and no score; an answer that names
-    no candidate falls back to the first, and the selection says so. One candidate or none is not asked about."""
+    no candidate, and a prompt that is too long for it, fall back to the first, and the selection says so. One candidate
+    or none is not asked about."""
     if len(candidates.ids) <= 1:
         return Ranked(_selection(target_key, candidates, "llm", 0))
     request = ranking_request(goal, first_observation, [records[i] for i in candidates.ids], model_name)
-    completion = model.complete(request)
+    try:
+        completion = model.complete(request)
+    except ContextOverflow as error:
+        completion = Completion(text="", finish="error", attempts=error.attempts)
+        return Ranked(_selection(target_key, candidates, "llm", 0, "context"), request, completion)
     choice, problem = _read(completion.text, len(candidates.ids))
     return Ranked(_selection(target_key, candidates, "llm", choice, problem), request, completion)
 

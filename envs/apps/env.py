@@ -13,8 +13,9 @@ from rebind.envs.apps.actions import BadAction, parsed
 from rebind.envs.apps.api import common, registry
 from rebind.envs.apps.api.values import compact
 from rebind.envs.apps.code import CodeSession
-from rebind.envs.apps.spaces import ActionText, UnicodeText
+from rebind.envs.apps.spaces import ActionText
 from rebind.envs.apps.state import connect, snapshots, task_images
+from rebind.envs.spaces import UnicodeText
 from rebind.errors import EnvironmentFailure, UserError
 from rebind.types import Call, Seal, Target, ToolCall, ToolSpec, Verdict
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rebind.envs.apps.api.registry import APPS, OPEN_APPS, REGISTRY, tool_spec
 from rebind.envs.apps.building import (
@@ -23,7 +23,7 @@ from rebind.envs.apps.families.evidence import Evidence
 from rebind.envs.apps.families.view import CannotBuild, View
 from rebind.envs.apps.shift import shift as shifted
 from rebind.envs.apps.state import snapshots
-from rebind.types import Action, Call, Environment, Seal, ShiftLevel, Target, ToolSpec, Verdict
+from rebind.types import Action, Call, Environment, Progress, Seal, ShiftLevel, Target, ToolSpec, Verdict
 
 if TYPE_CHECKING:
     from rebind.envs.apps.env import AppsEnv
@@ -83,6 +83,16 @@ class AppsWorld:
 
     name = "apps"
     env_id = ENV_ID
+
+    needs = "nothing: it runs anywhere"
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def check(self, families: Sequence[str] | None, seeds: Sequence[int], progress: Progress) -> dict[str, Any]:
+        from rebind.envs.apps.check import check
+
+        return check(families, seeds, progress)
 
     def families(self) -> tuple[str, ...]:
         return tuple(FAMILIES)

@@ -8,11 +8,12 @@ from typing import Any
 from rebind.errors import LedgerError
 from rebind.eval.audit.attempts import Attempts
 from rebind.eval.audit.boundary import Boundary
+from rebind.eval.audit.budgets import Budgets
 from rebind.eval.audit.facts import Facts
 from rebind.eval.audit.findings import Check, Findings
 from rebind.eval.audit.leaks import Leaks
 from rebind.eval.audit.selections import Selections
-from rebind.eval.ledger import Verification, read_events, verify
+from rebind.eval.ledger import Verification, explained, read_events, verify
 
 COUNTS: tuple[Check, ...] = (
     "canaries",
@@ -23,6 +24,7 @@ COUNTS: tuple[Check, ...] = (
     "doubled_cells",
     "deleted_attempts",
     "decoding_differs",
+    "budget_differs",
     "broken_prompts",
 )
 
@@ -33,11 +35,11 @@ def audit(folder: Path) -> dict[str, Any]:
     Returns:
         A JSON object: each of `COUNTS` with how often it was found, `selections_shared`, `clean` (nothing was found),
         `findings` (each with `check`, `event`, `kind`, `what`), `checked` (how many texts, supports, selections, calls
-        and episodes were looked at), `skipped` (values too short or common to search for), and `manifest`
-        ("matches", or "absent" while the run goes on).
+        and episodes were looked at), `skipped` (values too short or common to search for; values that are redacted, and
+        what could not be checked without them), and `manifest` ("matches", or "absent" while the run goes on).
 
     Raises:
-        LedgerError: there is no ledger, it was edited, or it has no plan.
+        LedgerError: there is no ledger, it was edited, it has no plan, or what no check can do without is redacted.
     """
     verification = _verified(folder)
     facts = Facts.gather(read_events(folder))
@@ -45,10 +47,19 @@ def audit(folder: Path) -> dict[str, Any]:
         raise LedgerError(f"the ledger of {folder} has no plan event: there is nothing to audit it against")
     findings = Findings()
     attempts = Attempts(facts, findings, finished=verification.manifest == "matches")
-    auditors = (Boundary(facts, findings), Leaks(facts, findings), Selections(facts, findings), attempts)
+    auditors = (
+        Boundary(facts, findings),
+        Leaks(facts, findings),
+        Selections(facts, findings),
+        Budgets(facts, findings),
+        attempts,
+    )
     for event in read_events(folder):
-        for auditor in auditors:
-            auditor.take(event)
+        if event.redacted:
+            findings.skipped["redacted_values"] += len(event.redacted)
+        with explained(event, "the audit"):
+            for auditor in auditors:
+                auditor.take(event)
     attempts.close()
     return {
         "run": str(folder),

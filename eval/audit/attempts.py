@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rebind.eval.audit.facts import Facts
+from rebind.eval.audit.facts import Facts, gone
 from rebind.eval.audit.findings import Findings
 from rebind.eval.tokens import identity_violations
 from rebind.types import Event, TokenAccount
@@ -23,11 +23,13 @@ class _Open:
     started: Event
     calls: list[Mapping[str, Any]] = field(default_factory=list)
     support: Mapping[str, Any] = field(default_factory=dict)
-    prompt: int = 0
-    """Messages of the last call's prompt."""
+    prompt: int | None = 0
+    """Messages of the last call's prompt; None where they are redacted."""
     steps: int = 0
     api_calls: int = 0
     judged: bool = False
+    countable: bool = True
+    """False where steps or tokens cannot be counted for what is redacted."""
 
 
 class Attempts:
@@ -80,6 +82,7 @@ class Attempts:
 
     def _inside(self, event: Event, attempt: _Open) -> None:
         data: dict[str, Any] = event.data
+        attempt.countable = attempt.countable and not gone(event, "calls", "completions", *_COUNTED)
         match event.kind:
             case "support":
                 attempt.support = data
@@ -87,7 +90,7 @@ class Attempts:
                 self._call(event, data, attempt)
             case "step":
                 attempt.steps += 1
-                attempt.api_calls += len(data["calls"])
+                attempt.api_calls += 0 if gone(event, "calls") else len(data["calls"])
             case "verdict":
                 attempt.judged = True
             case "episode":
@@ -96,12 +99,16 @@ class Attempts:
                 pass
 
     def _call(self, event: Event, data: dict[str, Any], attempt: _Open) -> None:
-        if data["index"] != len(attempt.calls) or data["kept"] > attempt.prompt:
+        if gone(event, "index", "kept", "messages"):
+            self._findings.skipped["prompts"] += 1
+            attempt.prompt = None
+        elif data["index"] != len(attempt.calls) or (attempt.prompt is not None and data["kept"] > attempt.prompt):
             what = f"call {data['index']} stands where call {len(attempt.calls)} was due"
             if data["index"] == len(attempt.calls):
                 what = f"call {data['index']} keeps {data['kept']} messages of a prompt of {attempt.prompt}"
             self._findings.add("broken_prompts", what, event.n, event.kind)
-        attempt.prompt = data["kept"] + len(data["messages"])
+        if not gone(event, "kept", "messages"):
+            attempt.prompt = data["kept"] + len(data["messages"])
         attempt.calls.append({name: data[name] for name in _COUNTED})
         self._findings.checked["calls"] += 1
         self._decoding(event, data)
@@ -109,6 +116,9 @@ class Attempts:
     def _decoding(self, event: Event, data: dict[str, Any]) -> None:
         """A call's decoding is the plan's with the seed of its cell, and its model the one of all calls."""
         assert event.cell is not None  # the caller asked
+        if gone(event, "decoding", "model"):
+            self._findings.skipped["decodings"] += 1
+            return
         self._model = self._model or data.get("model")
         planned = {**self._facts.plan["decoding"], "seed": int(event.cell.rpartition("/")[2])}
         for name, said, due in (
@@ -122,6 +132,9 @@ class Attempts:
         assert event.cell is not None  # the caller asked
         self._ended[event.cell].append(data["outcome"])
         self._findings.checked["episodes"] += 1
+        if gone(event) or not attempt.countable:
+            self._findings.skipped["episodes"] += 1
+            return
         said = (data["steps"], data["api_calls"])
         if said != (attempt.steps, attempt.api_calls) or (data["outcome"] == "valid" and not attempt.judged):
             what = f"says {said[0]} steps and {said[1]} API calls, its events {attempt.steps} and {attempt.api_calls}"

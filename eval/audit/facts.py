@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from rebind.types import Cell, Event, Seal
+from rebind.eval.ledger import explained
+from rebind.types import Cell, Event, Redacted, Seal
 
 Json = dict[str, Any]
 
@@ -31,13 +32,16 @@ class Facts:
     def gather(cls, events: Iterable[Event]) -> Facts:
         facts = cls()
         for event in events:
-            facts._take(event)
+            with explained(event, "the audit"):
+                facts._take(event)
         return facts
 
     def _take(self, event: Event) -> None:
         data: Json = event.data
         match event.kind:
             case "plan":
+                if not whole(*(data[name] for name in ("targets", "conditions", "seeds", "decoding"))):
+                    raise TypeError("no check can do without the plan")
                 self.plan = data
             case "target":
                 seal = Seal.model_validate(data["seal"])
@@ -53,7 +57,7 @@ class Facts:
                 self.retrievals[data["target"]].append(event)
             case "selection":
                 self.selections[data["target_key"]].append(event)
-            case "verdict":
+            case "verdict" if not gone(event):
                 self.verdicts.update(verdict_words(data))
             case _:
                 pass
@@ -69,6 +73,22 @@ class Facts:
             for condition in self.plan["conditions"]:
                 for seed in self.plan["seeds"]:
                     yield Cell(target=target, condition=condition, seed=seed)
+
+
+def gone(event: Event, *fields: str) -> bool:
+    """Whether one of these fields of an event, or a member of one, is redacted; without fields, whether any is."""
+    return any(not fields or place.split("/")[1] in fields for place in event.redacted)
+
+
+def whole(*values: Any) -> bool:
+    """Whether nothing in these values is redacted."""
+    for value in values:
+        if isinstance(value, Redacted):
+            return False
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if any(isinstance(one, Redacted) for one in inner):
+            return False
+    return True
 
 
 def verdict_words(verdict: Json) -> Iterator[str]:

@@ -16,6 +16,7 @@ Check = Literal[
     "doubled_cells",
     "deleted_attempts",
     "decoding_differs",
+    "budget_differs",
     "broken_prompts",
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from rebind.eval.audit.facts import Facts
+from rebind.eval.audit.facts import Facts, gone, whole
 from rebind.eval.audit.findings import Findings
 from rebind.eval.audit.texts import delivered, words
 from rebind.memory.values import leaves, mentions, spellings
@@ -41,12 +41,21 @@ class Leaks:
             if target not in self._facts.targets:
                 self._findings.add("target_leaks", "the ledger does not say what the target is", event.n, event.kind)
                 return
+            if gone(event) or not self._known(target):
+                self._findings.skipped["supports"] += 1
+                return
             records = {skill["record_id"] for skill in data["skills"]} | {self._facts.chosen(target) or ""}
             leaks, skipped = self._leaked(target, delivered(data), tuple(sorted(records)))
             self._findings.checked["supports"] += 1
             self._findings.skipped["target_values"] += skipped
             for what in leaks:
                 self._findings.add("target_leaks", what, event.n, event.kind)
+
+    def _known(self, target: str) -> bool:
+        """Whether nothing is redacted of what a support for a target may have been made from."""
+        record = self._facts.records.get(self._facts.chosen(target) or "", {})
+        seen = (self._facts.targets[target], record, record.get("content"))
+        return whole(*seen, *(retrieval.data for retrieval in self._facts.retrievals[target]))
 
     def _leaks(self, target: str, text: str, records: tuple[str, ...]) -> tuple[list[str], int]:
         """Sentences for what a support leaks, and how many bindings could not be checked."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebind.eval.audit.facts import Facts
+from rebind.eval.audit.facts import Facts, gone
 from rebind.eval.audit.findings import Findings
 from rebind.eval.audit.texts import words
-from rebind.types import Event
+from rebind.types import Event, Redacted
 
 
 class Selections:
@@ -28,6 +28,9 @@ class Selections:
             if made and made[0].n > event.n:
                 self._add("the attempt began before its target's record was selected", event)
         elif event.kind == "support" and event.cell in self._targets:
+            if gone(event, "skills", "turns_goal", "requests"):
+                self._findings.skipped["origins"] += 1
+                return
             self._support(event, data, self._targets[event.cell])
 
     def _one(self, target: str) -> None:
@@ -37,6 +40,9 @@ class Selections:
         if not made or not retrieved:
             missing = "selection" if retrieved else "retrieval"
             self._findings.add("selections", f"target {target[:16]} has no {missing}")
+            return
+        if any(gone(event, "candidates", "chosen") for event in (*made, *retrieved)):
+            self._findings.skipped["selections"] += 1
             return
         first: dict[str, Any] = made[0].data
         for again in made[1:]:
@@ -55,6 +61,9 @@ class Selections:
         if others:
             self._add(f"a skill comes from record {min(others)}, chosen was {chosen}", event)
         instruction = self._facts.records[chosen]["instruction"] if chosen in self._facts.records else ""
+        if isinstance(instruction, Redacted):
+            self._findings.skipped["origins"] += 1
+            return
         if data["turns_goal"] and data["turns_goal"] != instruction:
             self._add(f"the turns are not of the chosen record, {chosen}", event)
         for request in data["requests"]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from rebind.types import Event
+from rebind.types import Event, Redacted
 
 Reader = Literal["retriever", "ranker", "writer", "actor", "answer"]
 """Who saw a text. An `answer` is a model's own words: nobody showed them to it."""
@@ -29,12 +29,14 @@ def shown(event: Event) -> Iterator[Shown]:
         case "retrieval":
             yield Shown("retriever", data["query"])
         case "selection" if data["request"]:
-            yield from _asked("ranker", data["request"])
-            yield _answer(data["completion"])
+            for request in kept([data["request"]]):
+                yield from _asked("ranker", request)
+            for completion in kept([data["completion"]]):
+                yield _answer(completion)
         case "support":
-            for request in data["requests"]:
+            for request in kept(data["requests"]):
                 yield from _asked("writer", request)
-            for completion in data["completions"]:
+            for completion in kept(data["completions"]):
                 yield _answer(completion)
             yield Shown("actor", delivered(data))
         case "call":
@@ -49,10 +51,15 @@ def delivered(support: dict[str, Any]) -> str:
     """All that a Support may put before the actor: text, turns, note and skills, whichever placement is used. Which
     record a skill came from, and its version, stay behind."""
     skills: list[JsonValue] = [
-        {k: v for k, v in skill.items() if k not in {"record_id", "version"}} for skill in support["skills"]
+        {k: v for k, v in skill.items() if k not in {"record_id", "version"}} for skill in kept(support["skills"])
     ]
     worked = [support["turns"], support["turns_goal"], support["turns_first_observation"]]
     return words([support["text"], *worked, support["note"], skills])
+
+
+def kept(values: Any) -> list[Any]:
+    """The members of an array that are not redacted; none of one that is."""
+    return [] if isinstance(values, Redacted) else [value for value in values if not isinstance(value, Redacted)]
 
 
 def words(value: JsonValue) -> str:
@@ -84,6 +91,6 @@ def _answer(completion: dict[str, Any]) -> Shown:
 
 
 def _messages(reader: Reader, messages: Iterable[dict[str, Any]]) -> Iterator[Shown]:
-    for message in messages:
+    for message in kept(messages):
         own = message["role"] == "assistant"
         yield Shown("answer" if own else reader, words([message["content"], message["tool_calls"]]))

@@ -3,6 +3,8 @@ HTTP and ledger, a few seconds long. What it measures of memory is no result."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from rebind.banks.files import silent
@@ -10,8 +12,8 @@ from rebind.banks.files import silent
 STUDY = """\
 name = "small-simulated"
 environments = ["apps"]
-conditions = ["none", "full", "qcr", "skill"]
-seeds = [0, 1]
+conditions = {conditions}
+seeds = {seeds}
 
 [bank]
 path = "bank"
@@ -33,7 +35,10 @@ cache = false
 """Without a response cache: each answer is asked for anew, so that a resumed run does the same work as a whole one."""
 
 
-def prepare(folder: Path, targets: int = 4) -> Path:
+CONDITIONS = ("none", "full", "qcr", "skill")
+
+
+def prepare(folder: Path, targets: int = 4, conditions: Sequence[str] = CONDITIONS, seeds: int = 2) -> Path:
     """Builds a small bank and its targets in a folder, and writes a study of them; returns the study file."""
     from rebind.banks.build import build
     from rebind.banks.freeze import freeze
@@ -47,16 +52,17 @@ def prepare(folder: Path, targets: int = 4) -> Path:
     freeze([folder / "rollouts"], folder / "bank", [apps], encoder_name="all-minilm-l6-v2", writer=None)
     build_targets(folder / "bank", folder / "targets", workers=1, progress=silent)
     study = folder / "study.toml"
-    study.write_text(STUDY.format(targets=targets), encoding="utf-8")
+    settings = {"targets": targets, "conditions": json.dumps(list(conditions)), "seeds": list(range(seeds))}
+    study.write_text(STUDY.format(**settings), encoding="utf-8")
     return study
 
 
-def finished_run(folder: Path) -> Path:
-    """A run of the small study from start to end; returns its run folder."""
+def finished_run(folder: Path, targets: int = 4, conditions: Sequence[str] = CONDITIONS, seeds: int = 2) -> Path:
+    """A run of such a study from start to end; returns its run folder."""
     from rebind.eval.plan import make_plan
     from rebind.eval.runner import run_study
     from rebind.eval.study import load_study
 
-    study = prepare(folder)
+    study = prepare(folder, targets, conditions, seeds)
     run_study(make_plan(load_study(study)), folder / "run", silent)
     return folder / "run"

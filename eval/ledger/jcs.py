@@ -1,32 +1,94 @@
-"""RFC 8785 text, fast enough for a ledger line: about four times the speed of the `rfc8785` package, the same bytes."""
+"""RFC 8785 text, fast enough for a ledger line: the bytes of the `rfc8785` package, many times as quickly."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
+import msgspec
 import rfc8785
 
 _INT_MAX = 2**53 - 1
 _PLAIN_MIN, _PLAIN_MAX = 1e-4, 1e15
-"""Between these, Python's and ECMAScript's shortest forms of a number that is not whole are the same text."""
+"""Between these, Python's, msgspec's and ECMAScript's shortest forms of a number that is not whole are the same."""
+_EXACT = frozenset({str, bool, type(None)})
+"""Types that msgspec always writes in canonical form, or refuses (lone surrogates)."""
+encode = msgspec.json.Encoder(order="sorted").encode
+"""The canonical form of a string, a boolean and null; of what else, see `canonical_bytes`."""
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """The canonical form of a JSON value (tuples are arrays) in UTF-8.
+
+    Raises:
+        rfc8785.CanonicalizationError: NaN, infinity, an integer beyond 2**53 − 1, a key that is no string, a value
+            that JSON does not have, or one nested too deeply.
+        UnicodeEncodeError: a lone surrogate.
+    """
+    kind = type(value)
+    if kind in _EXACT or (kind is int and -_INT_MAX <= value <= _INT_MAX) or _plain(value):
+        try:
+            return encode(value)
+        except RecursionError:
+            pass  # the slow way says what is wrong
+    return canonical_text(value).encode()
+
+
+def _plain(value: Any) -> bool:
+    """Whether msgspec, too, writes a value in canonical form: every number in its plain form, keys in one order."""
+    waiting = [value]
+    for item in waiting:
+        kind = type(item)
+        if kind is dict:
+            try:
+                if not "".join(item).isascii():
+                    return False
+            except TypeError:
+                return False
+            waiting += item.values()
+        elif kind is list:
+            waiting += item
+        elif kind is int:
+            if not -_INT_MAX <= item <= _INT_MAX:
+                return False
+        elif kind is float:
+            if item % 1 == 0 or not _PLAIN_MIN <= abs(item) < _PLAIN_MAX:
+                return False
+        elif kind not in _EXACT:
+            return False
+    return True
 
 
 def canonical_text(value: Any) -> str:
-    """The canonical form of a JSON value (tuples are arrays). Unlike `rfc8785` it lets lone surrogates through, which
-    no encoding to UTF-8 accepts.
+    """The canonical form as text. Unlike `rfc8785` it lets lone surrogates through, which no encoding to UTF-8 accepts.
 
     Raises:
-        rfc8785.CanonicalizationError: NaN, infinity, an integer beyond 2**53 − 1, a key that is no string, or a value
-            that JSON does not have.
+        rfc8785.CanonicalizationError: as `canonical_bytes`.
     """
+    try:
+        return _text(value)
+    except RecursionError:
+        raise rfc8785.CanonicalizationError("it is nested too deeply") from None
+
+
+def ordered(value: Mapping[Any, Any]) -> list[str]:
+    """Keys in the order of their UTF-16 code units (RFC 8785, 3.2.3); for ASCII that is Python's own order."""
+    try:
+        plain = "".join(value).isascii()
+    except TypeError:
+        raise rfc8785.CanonicalizationError("object keys must be strings") from None
+    return sorted(value) if plain else sorted(value, key=lambda key: key.encode("utf-16be", "surrogatepass"))
+
+
+def _text(value: Any) -> str:
     kind = type(value)
     if kind is str:
         return quoted(value)
     if kind is dict:
-        return _object(value)
+        return "{" + ",".join([f"{quoted(key)}:{_text(value[key])}" for key in ordered(value)]) + "}"
     if kind is list or kind is tuple:
-        return "[" + ",".join([canonical_text(item) for item in value]) + "]"
+        return "[" + ",".join([_text(item) for item in value]) + "]"
     if value is None:
         return "null"
     return _number(value) if kind is int or kind is float else rfc8785.dumps(value).decode()
@@ -38,13 +100,3 @@ def _number(value: int | float) -> str:
     else:
         plain = _PLAIN_MIN <= abs(value) < _PLAIN_MAX and not value.is_integer()
     return repr(value) if plain else rfc8785.dumps(value).decode()
-
-
-def _object(value: dict[Any, Any]) -> str:
-    """Keys in the order of their UTF-16 code units (RFC 8785, 3.2.3); for ASCII that is Python's own order."""
-    try:
-        plain = "".join(value).isascii()
-    except TypeError:
-        raise rfc8785.CanonicalizationError("object keys must be strings") from None
-    keys = sorted(value) if plain else sorted(value, key=lambda key: key.encode("utf-16be", "surrogatepass"))
-    return "{" + ",".join([f"{quoted(key)}:{canonical_text(value[key])}" for key in keys]) + "}"

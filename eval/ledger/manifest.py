@@ -6,7 +6,9 @@ import json
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -17,6 +19,8 @@ from rebind.types import Frozen
 
 LEDGER_FILE = "ledger.jsonl"
 MANIFEST_FILE = "manifest.json"
+SIGNATURE_FILE = "manifest.dsse.json"
+"""A DSSE envelope over the manifest; `signing` makes and reads it."""
 
 
 class Manifest(Frozen):
@@ -28,7 +32,7 @@ class Manifest(Frozen):
     merkle_root: str
     """RFC 6962 tree over the event hashes, as bytes, in order."""
     files: dict[str, str]
-    """SHA-256 of files of the run folder, by name."""
+    """SHA-256 of files of the run folder, by name; the ledger, which may be redacted, is not among them."""
     sealed: float
     """Unix seconds."""
     hash: str
@@ -45,10 +49,14 @@ class Manifest(Frozen):
 
 
 def write_manifest(folder: Path, state: Walk, files: Iterable[str]) -> Manifest:
-    """Writes the manifest of a ledger in that state, atomically and durably."""
-    names = [name for name in (LEDGER_FILE, *files) if (folder / name).is_file()]
+    """Writes the manifest of a ledger in that state, atomically and durably. A signature of an earlier one goes.
+
+    Raises:
+        LedgerError: it cannot be written.
+    """
+    names = [name for name in files if (folder / name).is_file()]
     fields = {
-        "format": 1,
+        "format": 2,
         "events": state.events,
         "last_hash": state.last_hash,
         "merkle_root": state.tree.root(),
@@ -56,15 +64,26 @@ def write_manifest(folder: Path, state: Walk, files: Iterable[str]) -> Manifest:
         "sealed": time.time(),
     }
     manifest = Manifest.model_validate({**fields, "hash": digest(fields)})
-    temporary = folder / f"{MANIFEST_FILE}.tmp"
-    with temporary.open("w", encoding="utf-8") as handle:
-        json.dump(manifest.model_dump(mode="json"), handle, indent=2)
-        handle.write("\n")
-        handle.flush()
-        os.fsync(handle.fileno())
-    temporary.replace(folder / MANIFEST_FILE)
-    sync_folder(folder)
+    (folder / SIGNATURE_FILE).unlink(missing_ok=True)
+    write_json(folder / MANIFEST_FILE, manifest.model_dump(mode="json"))
     return manifest
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes a JSON file, atomically and durably."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8") as handle:
+            json.dump(value, handle, indent=2)
+            handle.write("\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise LedgerError(f"{path} could not be written: {error.strerror}; what was committed is safe") from None
+    sync_folder(path.parent)
 
 
 def read_manifest(folder: Path) -> Manifest | None:

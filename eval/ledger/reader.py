@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import get_args
 
 from rebind.errors import LedgerError
+from rebind.eval.ledger.lines import parse_line
 from rebind.eval.ledger.manifest import LEDGER_FILE
-from rebind.types import Event, EventKind
-
-_FIELDS = frozenset(Event.model_fields)
-_KINDS = frozenset(get_args(EventKind))
+from rebind.types import Event
 
 
 def read_events(folder: Path) -> Iterator[Event]:
@@ -41,10 +38,25 @@ def parse_event(line: bytes, where: str) -> Event:
     Raises:
         LedgerError: the line is no event.
     """
-    try:
-        fields = json.loads(line)
-    except ValueError:
-        fields = None
-    if not isinstance(fields, dict) or fields.keys() != _FIELDS or fields["kind"] not in _KINDS:
+    event = parse_line(line)
+    if event is None:
         raise LedgerError(f"{where}: this is no event of a ledger; `rebind ledger verify` says what was changed")
-    return Event.model_construct(_fields_set=set(_FIELDS), **fields)
+    return event
+
+
+@contextmanager
+def explained(event: Event, wanted: str) -> Iterator[None]:
+    """While an event is taken in: an error that comes of its redaction becomes one that says so.
+
+    Raises:
+        LedgerError: `wanted` needs what was redacted.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        if not event.redacted:
+            raise
+        missing = ", ".join(event.redacted)
+        raise LedgerError(
+            f"event {event.n} ({event.kind}) was redacted at {missing}: {wanted} cannot be had without it"
+        ) from error

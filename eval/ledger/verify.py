@@ -1,15 +1,20 @@
-"""Verification of a run folder: the chain, and the manifest where there is one."""
+"""Verification of a run folder: the chain, the manifest and the signature, where there are such."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 from rebind.canon import file_digest
 from rebind.errors import LedgerError
 from rebind.eval.ledger.chain import Walk, walk
-from rebind.eval.ledger.manifest import LEDGER_FILE, Manifest, read_manifest
+from rebind.eval.ledger.manifest import LEDGER_FILE, SIGNATURE_FILE, Manifest, read_manifest
 from rebind.types import Frozen
+
+ManifestState = Literal["matches", "absent", "differs"]
+SignatureState = Literal["absent", "unchecked", "verified", "fails"]
+"""Without a public key a signature cannot be checked."""
 
 
 class Verification(Frozen):
@@ -26,7 +31,10 @@ class Verification(Frozen):
     """True where all that is wrong is an interrupted write at the end, which opening the run repairs."""
     last_hash: str
     merkle_root: str
-    manifest: Literal["matches", "absent", "differs"]
+    manifest: ManifestState
+    redacted: int
+    """Values that were taken out; their digests verify, what they were is not known."""
+    signature: SignatureState
     note: str = ""
     """What a reader must know of an `ok` that is not the whole proof."""
 
@@ -34,11 +42,11 @@ class Verification(Frozen):
         return self.model_dump(mode="json")
 
 
-def verify(folder: Path) -> Verification:
-    """Checks every byte of a run's ledger, and the files its manifest names.
+def verify(folder: Path, key: Path | None = None) -> Verification:
+    """Checks every byte of a run's ledger, the files its manifest names, and its signature where a public key is given.
 
     Raises:
-        LedgerError: the folder holds no ledger.
+        LedgerError: the folder holds no ledger, or the key cannot be read.
     """
     path = folder / LEDGER_FILE
     if not path.is_file():
@@ -47,20 +55,50 @@ def verify(folder: Path) -> Verification:
         state = walk(path)
     except OSError as error:
         raise LedgerError(f"{path} cannot be read: {error}") from None
+    manifest, line, why = _compare(folder, state)
+    signature: SignatureState = "unchecked" if (folder / SIGNATURE_FILE).exists() else "absent"
+    if key is not None and why is None:
+        why = _signature_fault(folder, key)
+        signature = "fails" if why else "verified"
+    return Verification(
+        ok=why is None,
+        events=state.events,
+        first_bad=line,
+        why=why,
+        torn=bool(state.fault and state.fault.torn) and manifest == "absent",
+        last_hash=state.last_hash,
+        merkle_root=state.tree.root(),
+        manifest=manifest,
+        redacted=state.redacted,
+        signature=signature,
+        note="; ".join(_notes(manifest, signature, state.redacted)),
+    )
+
+
+def _compare(folder: Path, state: Walk) -> tuple[ManifestState, int | None, str | None]:
+    """How a ledger and its manifest stand to each other, the line to blame, and why it does not hold."""
     try:
         manifest = read_manifest(folder)
     except LedgerError as error:
-        return _result(state, "differs", line=None, why=str(error))
+        return "differs", None, str(error)
     if state.fault:
-        return _result(state, "differs" if manifest else "absent", line=state.fault.line, why=state.fault.why)
+        return "differs" if manifest else "absent", state.fault.line, state.fault.why
     if manifest is None:
-        return _result(state, "absent")
+        return "absent", None, None
     why = manifest.differs(state)
     if why:
-        cut = state.events + 1 if state.events < manifest.events else None
-        return _result(state, "differs", line=cut, why=why)
+        return "differs", state.events + 1 if state.events < manifest.events else None, why
     why = _changed_file(folder, manifest)
-    return _result(state, "differs" if why else "matches", line=None, why=why)
+    return "differs" if why else "matches", None, why
+
+
+def _signature_fault(folder: Path, key: Path) -> str | None:
+    from rebind.eval.ledger.signing import signature_fault
+
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return "the run is not finished: it has no manifest, and so no signature"
+    return signature_fault(folder, manifest, key)
 
 
 def _changed_file(folder: Path, manifest: Manifest) -> str | None:
@@ -73,18 +111,11 @@ def _changed_file(folder: Path, manifest: Manifest) -> str | None:
     return None
 
 
-def _result(
-    state: Walk, manifest: Literal["matches", "absent", "differs"], line: int | None = None, why: str | None = None
-) -> Verification:
-    unfinished = "no manifest: the run is not finished, so the chain alone was checked"
-    return Verification(
-        ok=why is None,
-        events=state.events,
-        first_bad=line,
-        why=why,
-        torn=bool(state.fault and state.fault.torn) and manifest == "absent",
-        last_hash=state.last_hash,
-        merkle_root=state.tree.root(),
-        manifest=manifest,
-        note=unfinished if manifest == "absent" else "",
-    )
+def _notes(manifest: ManifestState, signature: SignatureState, redacted: int) -> Iterator[str]:
+    """What a reader must know of an `ok` that is not the whole proof."""
+    if manifest == "absent":
+        yield "no manifest: the run is not finished, so the chain alone was checked"
+    if signature == "unchecked":
+        yield "signed, but not checked: give the signer's public key with --key"
+    if redacted:
+        yield f"{redacted} values are redacted: what they were is not known, that nothing else was changed is"

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import json
 import os
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple
 
-import rfc8785
 from pydantic import JsonValue
 
 from rebind.errors import LedgerError
-from rebind.eval.ledger.chain import Walk, make_line, walk
-from rebind.eval.ledger.jcs import canonical_text
-from rebind.eval.ledger.manifest import LEDGER_FILE, MANIFEST_FILE, Manifest, read_manifest, sync_folder, write_manifest
-from rebind.eval.ledger.secrets import Scrubber
+from rebind.eval.ledger.chain import Walk, line_end, make_line, skim, walk
+from rebind.eval.ledger.intake import Intake, Taken
+from rebind.eval.ledger.lock import take_lock
+from rebind.eval.ledger.manifest import (
+    LEDGER_FILE,
+    MANIFEST_FILE,
+    SIGNATURE_FILE,
+    Manifest,
+    read_manifest,
+    sync_folder,
+    write_manifest,
+)
+from rebind.eval.ledger.rescue import put_back
 from rebind.types import Cell, Event, EventKind
 
-LOCK_FILE = "ledger.lock"
 _BUFFER = 256 * 1024
 """Bytes held back at most before they are handed to the operating system."""
 _SHOWN = 400
 """Bytes of a torn line that the note about it quotes."""
-_KINDS = frozenset(get_args(EventKind))
+_SYNC = getattr(os, "fdatasync", os.fsync)
+"""The size of the file is synced by both, its times need not be."""
 
 
 class _Link(NamedTuple):
@@ -48,19 +54,23 @@ class Ledger:
         self.folder = folder
         self.repairs: tuple[str, ...] = ()
         """What `open` had to repair, as sentences."""
+        self.fsyncs = 0
+        """How often the file was synced."""
         self._lock_file, self._file = lock, file
         self._written = _Link(state.events, state.last_hash)
         self._pending: list[_Link] = []
         """Events not yet handed to the operating system. Adding to this list is the one act that appends an event, so
         an interrupt (Ctrl-C) between two statements cannot break the chain."""
         self._held = 0
+        self._content = state.content
+        """SHA-256 of all that was written."""
         self._synced = state.events
         self._sealed = sealed
         self._failed: str | None = None
         self._closed = False
         self._chain = threading.Lock()
         self._sync = threading.Lock()
-        self._scrubber = Scrubber(os.environ)
+        self._intake = Intake()
 
     @classmethod
     def open(cls, folder: Path) -> Ledger:
@@ -72,7 +82,7 @@ class Ledger:
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            lock = _take_lock(folder)
+            lock = take_lock(folder)
         except OSError as error:
             raise LedgerError(f"{folder} cannot be written: {error.strerror}") from None
         try:
@@ -86,8 +96,12 @@ class Ledger:
             os.close(lock)
             raise
         ledger = cls(folder, lock, file, state, sealed)
-        if state.fault:
-            ledger._cut(state.size)
+        try:
+            if state.fault:
+                ledger._cut(state.size)
+        except BaseException:
+            ledger.close()
+            raise
         return ledger
 
     def append(
@@ -99,12 +113,12 @@ class Ledger:
         Raises:
             LedgerError: an unknown kind, a value that JSON cannot hold, or a ledger that is closed or failed.
         """
-        kept, text = self._canonical(kind, data)
+        taken = self._intake.take(kind, data)
         with self._chain:
             self._check_usable()
             if self._sealed:
                 self._reopen(self._sealed)
-            return self._chain_on(kind, kept, text, cell.id if cell else None, attempt)
+            return self._chain_on(kind, taken, cell.id if cell else None, attempt)
 
     def commit(self) -> None:
         """Makes everything appended so far durable. Threads that commit at once share one fsync.
@@ -117,33 +131,39 @@ class Ledger:
             wanted = self._tip.events
         with self._sync:
             if self._synced >= wanted:
+                self._check_usable()
                 return
             with self._chain:
                 self._check_usable()
                 self._flush()
                 written = self._written.events
             try:
-                os.fsync(self._file)
+                _SYNC(self._file)
             except OSError as error:
                 raise self._fail(error) from None
+            self._check_place()
             self._synced = written
+            self.fsyncs += 1
 
     def seal(self, files: Iterable[str] = ("study.lock",)) -> Manifest:
-        """Commits, checks the whole ledger once more and writes the manifest, with the digests of `files` (names in the
-        run folder; those that exist). A ledger that was sealed and not added to keeps its manifest.
+        """Commits, compares the file with what was appended and writes the manifest, with the digests of `files` (names
+        in the run folder; those that exist). A ledger that was sealed and not added to keeps its manifest.
 
         Raises:
-            LedgerError: the file on disk is not what was appended.
+            LedgerError: the file on disk is not what was appended, or the manifest cannot be written.
         """
         self.commit()
         with self._chain:
             self._check_usable()
+            self._check_place()
             if self._sealed:
                 return self._sealed
-            state = walk(self.folder / LEDGER_FILE)
-            if state.fault or (state.events, state.last_hash) != self._tip[:2]:
-                why = state.fault.why if state.fault else "it is not what was appended"
-                raise LedgerError(f"{self.folder / LEDGER_FILE} was changed while it was being written: {why}")
+            path = self.folder / LEDGER_FILE
+            state = skim(path)
+            if state.content.digest() != self._content.digest():
+                fault = walk(path).fault
+                why = fault.why if fault else "it is not what was appended"
+                raise LedgerError(f"{path} was changed while it was being written: {why}")
             self._sealed = write_manifest(self.folder, state, files)
             return self._sealed
 
@@ -171,51 +191,33 @@ class Ledger:
     def _tip(self) -> _Link:
         return self._pending[-1] if self._pending else self._written
 
-    def _canonical(self, kind: str, data: Mapping[str, JsonValue]) -> tuple[dict[str, Any], bytes]:
-        """The data as it will be kept, and its canonical bytes."""
-        if kind not in _KINDS:
-            raise LedgerError(f"{kind!r} is no kind of event")
-        kept = dict(data)
-        try:
-            text = canonical_text(kept)
-            clean = self._scrubber.scrub(text)
-            try:
-                if clean is text:
-                    return kept, text.encode()
-            except UnicodeEncodeError:
-                clean = clean.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            kept = json.loads(clean)
-            return kept, canonical_text(kept).encode()  # anew: masked keys may sort differently
-        except rfc8785.CanonicalizationError as error:
-            raise LedgerError(f"a {kind!r} event holds a value that JSON cannot: {error}") from None
-
-    def _chain_on(
-        self, kind: EventKind, data: dict[str, Any], text: bytes, cell: str | None, attempt: int | None
-    ) -> Event:
+    def _chain_on(self, kind: EventKind, taken: Taken, cell: str | None, attempt: int | None) -> Event:
         """Adds an event to the chain. The caller holds the chain lock."""
-        at = time.time()
-        tip = self._tip
-        where = f'"attempt":{canonical_text(attempt)},"cell":{canonical_text(cell)}'
-        fields = f'{{"at":{canonical_text(at)},{where},"data":'
-        line, digest = make_line(b"%b%b," % (fields.encode(), text), kind, tip.events, tip.hash)
-        self._pending.append(_Link(tip.events + 1, digest, line))
+        at, (n, prev, _), salt = time.time(), self._tip, taken.seed.hex()
+        line, digest = make_line(n, at, kind, cell, attempt, prev, taken.committed, line_end([], salt))
+        self._pending.append(_Link(n + 1, digest, line))
         self._held += len(line)
         if self._held >= _BUFFER:
             self._flush()
-        return Event.model_construct(
-            n=tip.events, at=at, kind=kind, cell=cell, attempt=attempt, data=data, prev=tip.hash, hash=digest
-        )
+        return Event(n, at, kind, cell, attempt, taken.data, prev, digest, salt, [])
 
     def _reopen(self, manifest: Manifest) -> None:
         """Going on after the manifest was written: the manifest goes, what it said stays in the chain."""
-        (self.folder / MANIFEST_FILE).unlink(missing_ok=True)
+        try:
+            for name in (SIGNATURE_FILE, MANIFEST_FILE):
+                (self.folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._fail(error) from None
         self._sealed = None
-        self._chain_on("note", *self._canonical("note", {"reopened": manifest.model_dump(mode="json")}), None, None)
+        self._chain_on("note", self._intake.take("note", {"reopened": manifest.model_dump(mode="json")}), None, None)
 
     def _cut(self, size: int) -> None:
         """Removes what stands after the last good line, and notes what it was."""
-        torn = os.pread(self._file, os.fstat(self._file).st_size - size, size)
-        os.ftruncate(self._file, size)
+        try:
+            torn = os.pread(self._file, os.fstat(self._file).st_size - size, size)
+            os.ftruncate(self._file, size)
+        except OSError as error:
+            raise self._fail(error) from None
         sentence = f"cut {len(torn)} bytes of an interrupted write off the end, after {self._tip.events} events"
         self.repairs = (sentence,)
         cut: dict[str, JsonValue] = {
@@ -231,13 +233,15 @@ class Ledger:
         leaves the ledger failed: how much was written is unknown then."""
         if not self._pending:
             return
-        tip, data = self._tip, memoryview(b"".join(link.line for link in self._pending))
+        tip, whole = self._tip, b"".join([link.line for link in self._pending])
+        data = memoryview(whole)
         self._failed = f"a write to {self.folder / LEDGER_FILE} was interrupted; resume the run"
         try:
             while data:
                 data = data[os.write(self._file, data) :]
         except OSError as error:
             raise self._fail(error) from None
+        self._content.update(whole)
         self._written, self._pending, self._held = tip, [], 0
         self._failed = None
 
@@ -249,27 +253,28 @@ class Ledger:
         )
         return LedgerError(self._failed)
 
+    def _check_place(self) -> None:
+        """An event on the disk is acknowledged only where the file can be found. One that was deleted lives as long as
+        it is open, and is put back."""
+        path = self.folder / LEDGER_FILE
+        try:
+            if os.path.samestat(os.fstat(self._file), path.stat()):
+                return
+            what = "another file was put in its place"
+        except FileNotFoundError:
+            what = "it was removed"
+        except OSError as error:
+            what = f"it cannot be reached: {error.strerror}"
+        rescued = put_back(self._file, path)
+        where = f"its events are in {rescued}" if rescued else "its events are lost with the folder"
+        self._failed = f"{path} is not the file being written: {what}; {where}. Mend this and resume the run"
+        raise LedgerError(self._failed)
+
     def _check_usable(self) -> None:
         if self._closed:
             raise LedgerError(f"the ledger of {self.folder} is closed")
         if self._failed:
             raise LedgerError(self._failed)
-
-
-def _take_lock(folder: Path) -> int:
-    """An exclusive lock on a run folder, held until the file is closed or the process dies."""
-    lock = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(lock, 32, 0).decode("ascii", "replace").strip() or "unknown"
-        os.close(lock)
-        raise LedgerError(
-            f"{folder} is being written by another process (pid {holder}); wait for it or stop it, then resume"
-        ) from None
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    return lock
 
 
 def _past(folder: Path) -> tuple[Walk, Manifest | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,16 +13,24 @@ from typing import Any
 from rebind.eval import contrasts as contrast
 from rebind.eval import metrics
 from rebind.eval.frames import Run, load_run
-from rebind.eval.ledger.manifest import read_manifest
-from rebind.eval.metrics import Dimension, Summary, groups_of, mean, scored
+from rebind.eval.ledger.manifest import SIGNATURE_FILE, read_manifest
+from rebind.eval.metrics import Dimension, Summary, Treatment, groups_of, mean, scored
+from rebind.eval.passes import pass_rates
+from rebind.eval.passes import passes as passes_of
+from rebind.eval.report import contrast_tables, tables, tabling
 from rebind.eval.report import format as fmt
-from rebind.eval.report import tables
 from rebind.eval.report.cases import cases
 from rebind.eval.report.drill import drill
 from rebind.eval.report.model import Entry, Provenance, Report, Study, Table
 from rebind.eval.rows import ABANDONED
 
 _PACKAGES = ("rebind", "numpy", "pandas", "scipy", "statsmodels", "pydantic")
+ORDER = (
+    "end_to_end", "end_to_end_failed", "averages", "pass_hat_k", "effects", "effects_milestone", "effects_api_calls",
+    "effects_online", "effects_stale_binding", "utility_by_level", "utility_by_length_group", "utility_by_environment",
+    "retained", "interactions", "tokens", "ranking", "staleness", "retrieval", "endings", "families",
+)  # fmt: skip
+"""The tables as they follow each other on the page."""
 _MOST_NOTES = 8
 """Disagreeing rows named one by one."""
 
@@ -43,12 +52,24 @@ def report_of(run: Run) -> Report:
     found = contrast.contrasts(run.episodes, pairs)
     retained = contrast.retained_utility(run.episodes, conditions)
     interactions = contrast.interactions(run.episodes, pairs)
-    passes = {c: tuple(p) for c, p in metrics.passes(run.episodes, conditions, len(study.seeds)).items()}
+    passes = {c: tuple(p) for c, p in passes_of(run.episodes, conditions, len(study.seeds)).items()}
     staleness = metrics.staleness(run.episodes, conditions)
     retrieval = metrics.retrieval(run.targets)
     endings = metrics.endings(run.episodes, conditions, study.targets * len(study.seeds))
     made = cases(run, conditions)
     usages = [t.ranker_usage for t in run.target_rows.values() if t.ranker_usage]
+    treatments = metrics.TREATMENTS if _invalid(run) else metrics.TREATMENTS[:1]
+    made_tables = (
+        *_main_tables(run, study, summaries, found, treatments),
+        tables.pass_hat(passes),
+        contrast_tables.retained_utility(retained, treatments),
+        contrast_tables.interactions(interactions, treatments),
+        tables.ranking(usages),
+        tables.staleness(staleness, conditions),
+        tables.retrieval(retrieval),
+        tables.endings(endings, conditions),
+        tables.families(run.episodes, conditions),
+    )
     return Report(
         study=study,
         notes=_notes(run, study),
@@ -57,36 +78,42 @@ def report_of(run: Run) -> Report:
         retained=tuple(retained),
         interactions=tuple(interactions),
         passes=passes,
+        pass_rates=tuple(pass_rates(run.episodes, conditions, len(study.seeds), study.environments)),
         staleness=tuple(staleness),
         retrieval=retrieval,
         endings=tuple(endings),
         cases=tuple(made),
-        tables=(
-            *_main_tables(run, study, summaries, found),
-            tables.retained_utility(retained),
-            tables.interactions(interactions),
-            tables.pass_hat(passes),
-            tables.staleness(staleness, conditions),
-            tables.retrieval(retrieval),
-            tables.ranking(usages),
-            tables.endings(endings, conditions),
-        ),
+        tables=tuple(sorted((tabling.trimmed(t) for t in made_tables), key=_place)),
         provenance=_provenance(run),
         drill=drill(run, conditions, made),
     )
 
 
+def _place(table: Table) -> int:
+    """Where a table stands on the page."""
+    return ORDER.index(table.id)
+
+
+def _invalid(run: Run) -> bool:
+    return bool((run.episodes["outcome"] != "valid").any())
+
+
 def _main_tables(
-    run: Run, study: Study, summaries: Sequence[Summary], found: Sequence[contrast.Contrast]
+    run: Run,
+    study: Study,
+    summaries: Sequence[Summary],
+    found: Sequence[contrast.Contrast],
+    treatments: Sequence[Treatment],
 ) -> list[Table]:
     means: tables.Means = {(s.condition, s.scope, s.treatment): s for s in summaries}
     conditions = study.conditions
-    made = [tables.end_to_end(means, conditions, study.environments, t) for t in metrics.TREATMENTS]
-    made += [tables.averages(means, conditions), *(tables.effects(found, m) for m in metrics.METRICS)]
+    made = [tables.end_to_end(means, conditions, study.environments, t) for t in treatments]
+    made += [tables.averages(means, conditions, treatments)]
+    made += [contrast_tables.effects(found, m, treatments) for m in metrics.METRICS]
     dimensions: tuple[Dimension, ...] = ("level", "length_group", "environment")
     for dimension in dimensions[: 3 if len(study.environments) > 1 else 2]:
-        if contrast.NO_MEMORY in conditions:
-            made.append(tables.utility(found, _base(run, dimension), conditions, dimension))
+        if contrast.NO_MEMORY in conditions and len(conditions) > 1:
+            made.append(contrast_tables.utility(found, _base(run, dimension), conditions, dimension, treatments))
     return [*made, tables.token_components(means, conditions)]
 
 
@@ -131,11 +158,17 @@ def _notes(run: Run, study: Study) -> tuple[str, ...]:
             "number below."
         )
     invalid = int((run.episodes["outcome"] != "valid").sum())
+    if not invalid and study.cells_ended:
+        notes.append("No run ended invalid: leaving invalid runs out and counting them as failures is the same here.")
     if invalid:
         share = 100 * invalid / study.cells_ended
         notes.append(
             f"{invalid:,} of {study.cells_ended:,} cells ({share:.1f} %) ended invalid; every contrast is shown with "
             "them excluded and with them counted as failures."
+        )
+    if run.chain.redacted:
+        notes.append(
+            f"{run.chain.redacted:,} events were redacted after the run: “[redacted]” stands where a value was."
         )
     unknown = int(run.episodes["online"].isna().sum())
     if unknown:
@@ -165,9 +198,20 @@ def _provenance(run: Run) -> Provenance:
         began=_utc(chain.began),
         ended=_utc(chain.ended),
         merkle_root=manifest.merkle_root if manifest else None,
+        signed_by=signers(run.folder),
+        redacted=chain.redacted,
         manifest_matches=(manifest.last_hash, manifest.events) == (chain.last_hash, chain.events) if manifest else None,
         versions=versions,
     )
+
+
+def signers(folder: Path) -> tuple[str, ...]:
+    """The ids of the keys a run's manifest says it was signed with; whether it was is for `verify --key` to say."""
+    try:
+        envelope = json.loads((folder / SIGNATURE_FILE).read_bytes())
+        return tuple(str(s["keyid"]) for s in envelope["signatures"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
 
 
 def _utc(seconds: float) -> str:

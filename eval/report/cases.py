@@ -11,7 +11,7 @@ from rebind.eval.frames import Run
 from rebind.eval.report import format as fmt
 from rebind.eval.report.model import Case, CaseElement
 from rebind.eval.rows import TargetRow
-from rebind.eval.stories import StepView, Story, cut, failure_kinds, masked, shown_action
+from rebind.eval.stories import Steps, StepView, Story, cut, failure_kinds, masked, shown_action, shown_error
 from rebind.types import SHIFT_LEVELS
 
 DIRECT = "full"
@@ -52,13 +52,14 @@ def cases(run: Run, conditions: Sequence[str]) -> list[Case]:
         return []
     taken: dict[str, int] = {}
     found = []
-    for pair in sorted(_pairs(run, *roles), key=lambda p: p.order):
-        family = pair.row.seal.family
-        if taken.get(family, 0) < 2:
-            taken[family] = taken.get(family, 0) + 1
-            found.append(_case(run, pair, *roles))
-        if len(found) == MOST:
-            break
+    with Steps(run.folder) as steps:
+        for pair in sorted(_pairs(run, *roles), key=lambda p: p.order):
+            family = pair.row.seal.family
+            if taken.get(family, 0) < 2:
+                taken[family] = taken.get(family, 0) + 1
+                found.append(_case(run, pair, steps))
+            if len(found) == MOST:
+                break
     return found
 
 
@@ -91,19 +92,17 @@ def _rank(direct: dict[str, Any], bound: dict[str, Any]) -> int:
     return 3 if won == [True, False] else 4
 
 
-def _case(run: Run, pair: _Pair, direct: str, bound: str) -> Case:
+def _case(run: Run, pair: _Pair, steps: Steps) -> Case:
     one, two = run.stories[pair.direct["cell"]], run.stories[pair.bound["cell"]]
-    row = pair.row
+    row, direct, bound = pair.row, str(pair.direct["condition"]), str(pair.bound["condition"])
     record = run.records.get(row.chosen or "")
-    source = (
-        (cut(record.instruction, _LINE), cut(record.index_text.partition("\nWorkflow: ")[2], _LINE)) if record else ()
-    )
+    source = (_line(record.instruction), _line(record.index_text.partition("\nWorkflow: ")[2])) if record else ()
     elements = (
         CaseElement(label="Source task and selected record", lines=source or ("No record was selected.",)),
-        CaseElement(label="Target task and changed binding", lines=(cut(row.task.goal, _LINE), *_changed(run, row))),
+        CaseElement(label="Target task and changed binding", lines=(_line(row.task.goal), *_changed(run, row))),
         CaseElement(label="Target-side evidence", lines=_evidence(two)),
-        CaseElement(label=f"{fmt.condition_label(direct)} decision", **_decision(one)),
-        CaseElement(label=f"{fmt.condition_label(bound)} note and final action", **_final(two)),
+        CaseElement(label=f"{fmt.condition_label(direct)} decision", **_decision(one, steps.of(one))),
+        CaseElement(label=f"{fmt.condition_label(bound)} note and final action", **_final(two, steps.of(two))),
         CaseElement(label="Outcome", lines=(_outcome(direct, pair.direct, one), _outcome(bound, pair.bound, two))),
     )
     return Case(
@@ -126,7 +125,7 @@ def _changed(run: Run, row: TargetRow) -> tuple[str, ...]:
     lines = [
         f"{b.name} ({b.kind}): {old.get(b.name)} → {b.value}" for b in row.seal.bindings if old.get(b.name) != b.value
     ]
-    return tuple(cut(line, _LINE) for line in lines) or ("No binding changed.",)
+    return tuple(_line(line) for line in lines) or ("No binding changed.",)
 
 
 def _evidence(story: Story) -> tuple[str, ...]:
@@ -137,24 +136,25 @@ def _evidence(story: Story) -> tuple[str, ...]:
     if not by:
         return ("No changed value was shown as such; see the steps.",)
     return tuple(
-        f"{', '.join(names)}: in the {where}" + (f", “{snippet}”" if snippet else "")
+        f"{', '.join(names)}: in the {where}" + (f", “{masked(snippet)}”" if snippet else "")
         for (where, snippet), names in by.items()
     )
 
 
-def _decision(story: Story) -> dict[str, tuple[str, ...]]:
+def _decision(story: Story, steps: Sequence[StepView]) -> dict[str, tuple[str, ...]]:
     """The copied value and what came of it; the last action where nothing was copied."""
     if not story.stale:
-        last = story.steps[-1] if story.steps else None
+        last = steps[-1] if steps else None
         return {
             "lines": ("No stale value was used. Its last action:" if last else "It took no action.",),
             "code": (shown_action(last),) if last else (),
         }
     lines, code = [], []
     for use in story.stale[:3]:
-        step = story.steps[use.step]
+        step = steps[use.step]
+        value = _line(use.value)
         lines.append(
-            f"Step {use.step + 1} uses the source's {use.binding}, “{use.value}” (in {use.where}). {_came_of(step)}"
+            f"Step {use.step + 1} uses the source’s {use.binding}, “{value}” (in {use.where}). {_came_of(step)}"
         )
         code.append(shown_action(step))
     return {"lines": tuple(lines), "code": tuple(dict.fromkeys(code))}
@@ -162,11 +162,11 @@ def _decision(story: Story) -> dict[str, tuple[str, ...]]:
 
 def _came_of(step: StepView) -> str:
     if step.error:
-        return f"It was refused: {cut(masked(step.error), 160)}"
+        return f"It was refused: {shown_error(step)}"
     return f"Status {', '.join(map(str, step.statuses))}." if step.statuses else "It reached no API."
 
 
-def _final(story: Story) -> dict[str, tuple[str, ...]]:
+def _final(story: Story, steps: Sequence[StepView]) -> dict[str, tuple[str, ...]]:
     """The note's four fields (or the support's beginning), and the last action that used a changed target value."""
     note = story.note
     if note:
@@ -176,11 +176,16 @@ def _final(story: Story) -> dict[str, tuple[str, ...]]:
             ("Applies if", note.applies),
             ("Verify", note.verify),
         )
-        lines = tuple(f"{name}: {cut(text, _LINE)}" for name, text in fields)
+        lines = tuple(f"{name}: {_line(text)}" for name, text in fields)
     else:
-        lines = (cut(story.support, _LINE) or "No support was delivered.",)
-    steps = [story.steps[i] for i in (story.bound_steps[-1:] or ())] + list(story.steps[-1:])
-    return {"lines": lines, "code": tuple(dict.fromkeys(shown_action(s) for s in steps))}
+        lines = (_line(story.support) or "No support was delivered.",)
+    told = [steps[i] for i in (story.bound_steps[-1:] or ())] + list(steps[-1:])
+    return {"lines": lines, "code": tuple(dict.fromkeys(shown_action(s) for s in told))}
+
+
+def _line(text: str) -> str:
+    """A quoted text as a case shows it: credentials masked, cut."""
+    return cut(masked(text), _LINE)
 
 
 def _outcome(condition: str, row: dict[str, Any], story: Story) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rebind.eval.metrics import OUTCOME_METRICS, Mean, Share
+from rebind.eval.metrics import SHARES, Mean, Share
+from rebind.eval.passes import Passed
 from rebind.eval.ratios import Ratio
 from rebind.eval.report.model import Entry
-from rebind.eval.stats import Effect, Interval, Passed
+from rebind.eval.stats import Effect, Interval
 
 DASH = "–"
 MINUS = "−"
@@ -16,7 +17,13 @@ _CONDITIONS = {
     "qcr": "QCR",
     "skill": "Skill",
 }
-_METRICS = {"success": "Success", "milestone": "Milestone", "api_calls": "API calls", "online": "Online tokens"}
+_METRICS = {
+    "success": "Success",
+    "milestone": "Milestone",
+    "api_calls": "API calls",
+    "online": "Online tokens",
+    "stale_binding": "Stale bindings",
+}
 _LENGTHS = {
     "<5": "Very short (<5)",
     "5-10": "Short (5–10)",
@@ -85,6 +92,13 @@ def tokens(mean: Mean) -> Entry:
     return Entry(text=token_text(mean.value), value=mean.value, n=mean.targets)
 
 
+def whole(mean: Mean) -> Entry:
+    """A mean to the nearest whole number."""
+    if mean.value is None:
+        return Entry(text=DASH, n=mean.targets)
+    return Entry(text=f"{mean.value:,.0f}".replace("-", MINUS), value=mean.value, n=mean.targets)
+
+
 def token_text(value: float) -> str:
     """`815`, `15.2k`, `1.3M`."""
     for bound, unit, digits in ((1e6, "M", 1), (1e3, "k", 1)):
@@ -105,7 +119,7 @@ def signed(value: float | None, metric: str = "success") -> str:
         return DASH
     if metric == "online" and abs(value) >= 1_000:
         return ("+" if value > 0 else "") + token_text(value)
-    text = f"{100 * value if metric in OUTCOME_METRICS else value:+.{0 if metric == 'online' else 1}f}"
+    text = f"{100 * value if metric in SHARES else value:+.{0 if metric == 'online' else 1}f}"
     return text[1:] if not text.strip("+-0.") else text.replace("-", MINUS)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, JsonValue
 
 from rebind.eval.contrasts import Contrast, Interaction, Retained
 from rebind.eval.metrics import Ended, Retrieval, Staleness, Summary
-from rebind.eval.stats import Passed
+from rebind.eval.passes import Passed, PassRate
 from rebind.types import Frozen
 
 Scalar = float | int | str | None
@@ -85,6 +85,10 @@ class Provenance(Frozen):
     """None while the run has no manifest."""
     manifest_matches: bool | None
     """Whether the manifest names the ledger's last event; None without a manifest."""
+    signed_by: tuple[str, ...]
+    """Ids of the keys that signed the manifest (whether they did, `rebind ledger verify --key` says)."""
+    redacted: int
+    """Events some values of which were redacted."""
     versions: dict[str, str]
 
 
@@ -111,48 +115,27 @@ class Case(Frozen):
     elements: tuple[CaseElement, ...]
 
 
-class DrillStep(Frozen):
-    action: str
-    observation: str
-    error: str | None
-    statuses: tuple[int, ...]
-    stale: tuple[str, ...]
-    """Source values used in it, with their binding."""
+class DrillFamily(Frozen):
+    """The episodes of one task family, for the page's drill-down."""
 
-
-class DrillRun(Frozen):
-    """One episode, for reading."""
-
-    condition: str
-    outcome: Literal["success", "failure", "invalid-agent", "invalid-infra"]
-    ending: str
-    milestone: str
-    online: str
-    support: str
-    support_title: str
-    flags: tuple[str, ...]
-    failures: tuple[str, ...]
-    steps: tuple[DrillStep, ...]
-
-
-class DrillTarget(Frozen):
-    """The episodes of one target and seed, side by side."""
-
-    target: str
-    goal: str
-    family: str
-    level: str
-    seed: int
-    changed: tuple[str, ...]
-    runs: tuple[DrillRun, ...]
+    name: str
+    groups: int
+    """Target × seed groups of the family."""
+    shown: int
+    """Those whose steps are in `packed`."""
+    outcomes: tuple[tuple[int, int], ...]
+    """Per condition: successes, and episodes that ended."""
+    packed: str
+    """Base64 of compressed JSON (see `drill.pack`): every group with its outcomes, and the steps of those shown."""
 
 
 class Drill(Frozen):
-    """The drill-down: some or all target × seed groups, by a stated rule."""
+    """The drill-down: every target × seed group, with its steps or where to find them."""
 
-    targets: tuple[DrillTarget, ...] = ()
+    families: tuple[DrillFamily, ...] = ()
     groups: int = 0
     """Target × seed groups in the run."""
+    shown: int = 0
     rule: str = ""
 
 
@@ -167,6 +150,9 @@ class Report(Frozen):
     retained: tuple[Retained, ...]
     interactions: tuple[Interaction, ...]
     passes: dict[str, tuple[Passed, ...]]
+    """Over all targets, invalid runs excluded."""
+    pass_rates: tuple[PassRate, ...]
+    """The same by treatment, environment, shift level and length group."""
     staleness: tuple[Staleness, ...]
     retrieval: Retrieval
     endings: tuple[Ended, ...]

@@ -1,8 +1,9 @@
-"""A report as one self-contained HTML page: no script, no network, light and dark."""
+"""A report as one self-contained HTML page: no network, light and dark; a script unpacks the drill-down."""
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,12 @@ from rebind.eval.report import format as fmt
 from rebind.eval.report import plots
 from rebind.eval.report.files import write_whole
 from rebind.eval.report.model import Column, Report, Table
+from rebind.eval.report.scatter import success_scatter
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_PALETTE = ("none", "full", "summary", "qcr", "skill")
 _TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -24,27 +27,34 @@ def write_html(report: Report, path: Path) -> Path:
 
 def to_html(report: Report) -> str:
     """The page as text."""
-    conditions = {c: n for n, c in enumerate(report.study.conditions)}
+    shown = [t for t in report.tables if t.rows]
     return (
         _environment()
         .get_template("report.html")
         .render(
             r=report,
             study=report.study,
-            tables={t.id: t for t in report.tables},
-            number={t.id: n for n, t in enumerate((t for t in report.tables if t.rows), 1)},
+            tables={t.id: t for t in shown},
+            number={t.id: n for n, t in enumerate(shown, 1)},
+            spreads=plots.success_spreads(report),
             forest=plots.forest(report),
             by_level=plots.utility_lines(report, "level"),
             by_length=plots.utility_lines(report, "length_group"),
             stacks=plots.token_stacks(report),
-            scatter=plots.success_scatter(report),
+            scatter=success_scatter(report),
             retrieval=plots.retrieval_bars(report),
             stale=plots.stale_bars(report),
-            families=[(name, list(group)) for name, group in groupby(report.drill.targets, key=lambda t: t.family)],
-            index=conditions,
-            invalid_differs=_rows(report, "end_to_end") != _rows(report, "end_to_end_failed"),
+            slot=slots(report.study.conditions),
         )
     )
+
+
+def slots(conditions: Sequence[str]) -> dict[str, int]:
+    """The place of each condition in the palette: the same in every report for those that have one, the next free one
+    for others."""
+    taken = {c: _PALETTE.index(c) for c in conditions if c in _PALETTE}
+    free = (n for n in range(len(_PALETTE), len(_PALETTE) + len(conditions)))
+    return {c: taken[c] if c in taken else next(free) for c in conditions}
 
 
 def _environment() -> Environment:
@@ -60,6 +70,8 @@ def _environment() -> Environment:
     made.filters["label"] = fmt.condition_label
     made.filters["environment"] = fmt.environment_label
     made.filters["spans"] = spans
+    made.filters["counts_width"] = counts_width
+    made.filters["repeats"] = repeats
     return made
 
 
@@ -70,6 +82,12 @@ def spans(columns: tuple[Column, ...]) -> list[tuple[str, int]]:
     return [(group, len(list(members))) for group, members in groupby(columns, key=lambda c: c.group)]
 
 
-def _rows(report: Report, name: str) -> list[list[tuple[str, int | None]]]:
-    table: Table = report.table(name)
-    return [[(entry.text, entry.n) for entry in row] for row in table.rows]
+def counts_width(table: Table) -> list[int]:
+    """Per column: digits of its longest denominator with separators; 0 where it has none. So numbers stay aligned."""
+    each = zip(*table.rows, strict=True)
+    return [max((len(f"{e.n:,}") for e in column if e.n is not None), default=0) for column in each]
+
+
+def repeats(table: Table) -> bool:
+    """Whether neighbouring rows share a heading."""
+    return any(one[0].text == two[0].text for one, two in pairwise(table.rows))

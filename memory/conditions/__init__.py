@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from rebind.errors import UserError, did_you_mean
+from rebind.memory.conditions.evidence import ShardedEvidence
 from rebind.memory.conditions.flat import FlatSteps
 from rebind.memory.conditions.full import FullTrajectory
 from rebind.memory.conditions.none import NoMemory
@@ -23,6 +24,7 @@ _OWN: tuple[Condition, ...] = (
     CallableSkill(),
     OsuSteps(),
     FlatSteps(),
+    ShardedEvidence(),
 )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rebind.memory.osu import compiled_units
 from rebind.memory.osu.compiled_units import exact_product
-from rebind.memory.osu.jit import compiled, inlined
+from rebind.memory.osu.jit import compiled
 from rebind.memory.osu.kernels import EPSILON, GRID, Expansion, Floats, Ints
 from rebind.memory.osu.trajectory import Vectors
 
@@ -34,14 +34,8 @@ class Compiled:
         return compiled_units.communities(values, indices, percentile, max_size)
 
 
-_Steps = tuple[NDArray[np.int64], Vectors, Vectors, Ints, Ints, Ints]
-"""costs, vectors, gram, entity_starts, entities, tools: of `Expansion`."""
-_State = tuple[NDArray[np.bool_], Floats, NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]
-"""Per step: free, largest cosine with the taken, how many of those that reflects. Then entities and tools taken."""
-
-
 @compiled
-def _expand(  # noqa: PLR0913, PLR0917  # numba takes arrays one by one; these are the fields of `Expansion`
+def _expand(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917  # one loop in one function: helpers that get arrays cost more
     members: Ints,
     sizes: Ints,
     norms: Floats,
@@ -59,17 +53,14 @@ def _expand(  # noqa: PLR0913, PLR0917  # numba takes arrays one by one; these a
     structural: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     relevance = _relevance(sims, members, sizes, norms)
-    units = _ranked(relevance, members)[:k]
+    units = _ranked(relevance, members, k)
     rows = _sorted_members(members, sizes, units, sims)
-    n, count = len(costs), len(units)
-    state = (
-        np.ones(n, dtype=np.bool_),
-        np.full(n, -np.inf),
-        np.zeros(n, dtype=np.int64),
-        np.zeros(entities.max() + 1 if len(entities) else 0, dtype=np.bool_),
-        np.zeros(tools.max() + 1 if n else 0, dtype=np.bool_),
-    )
-    steps = (costs, vectors, gram, entity_starts, entities, tools)
+    n, count, width = len(costs), len(units), members.shape[1]
+    free = np.ones(n, dtype=np.bool_)
+    closest = np.full(n, -np.inf)  # largest cosine of each step with the first `folded` of the taken
+    folded = np.zeros(n, dtype=np.int64)
+    entity_taken = np.zeros(entities.max() + 1 if len(entities) else 0, dtype=np.bool_)
+    tool_taken = np.zeros(tools.max() + 1 if n else 0, dtype=np.bool_)
     # `bound` never lies below a unit's score and equals it where `fresh`: a step's novelty only falls as steps are
     # taken.
     bound, fresh = np.full(count, np.inf), np.zeros(count, dtype=np.bool_)
@@ -80,86 +71,53 @@ def _expand(  # noqa: PLR0913, PLR0917  # numba takes arrays one by one; these a
         best = np.argmax(bound)
         if bound[best] == -np.inf:
             break
-        if not fresh[best]:
-            bound[best] = _score(
-                rows[best],
-                relevance[units[best]],  # pyright: ignore[reportArgumentType]  # numba
-                taken[:n_taken],
-                steps,
-                state,
-                candidates,
-                novelty,
-                structural,
-            )
+        if not fresh[best]:  # (r_k + λ ν_k) / (ĉ_k + ε) over its best free steps; -inf where it has none
+            cost, held, total = 0, 0, 0.0
+            for j in range(width):
+                i = rows[best, j]
+                if i < 0 or held == candidates:
+                    break
+                if not free[i]:
+                    continue
+                held += 1
+                cost += costs[i]
+                if novelty > 0.0 and n_taken > 0:  # (1 − α)(1 − max cos) + α min(1, .6 new entities + .4 new tool)
+                    for t in range(folded[i], n_taken):
+                        other = taken[t]
+                        product = np.float64(gram[i, other]) if len(gram) else exact_product(vectors[i], vectors[other])
+                        closest[i] = max(closest[i], product / GRID**2)
+                    folded[i] = n_taken
+                    new = 0
+                    for e in range(entity_starts[i], entity_starts[i + 1]):
+                        if not entity_taken[entities[e]]:
+                            new += 1
+                    tool = 1 if tools[i] >= 0 and not tool_taken[tools[i]] else 0
+                    total += (1.0 - structural) * (1.0 - closest[i]) + structural * min(1.0, 0.6 * new + 0.4 * tool)
+            bound[best] = -np.inf
+            if held > 0:
+                bound[best] = (relevance[units[best]] + novelty * (total / held)) / (cost + EPSILON)
             fresh[best] = True
             continue
         bound[best] = -np.inf
         opened[n_opened] = units[best]
         n_opened += 1
         before = n_taken
-        for i in rows[best]:
-            if i >= 0 and state[0][i] and costs[i] <= left:
+        for j in range(width):
+            i = rows[best, j]
+            if i < 0:
+                break
+            if free[i] and costs[i] <= left:
                 left -= costs[i]
                 taken[n_taken] = i
                 n_taken += 1
-                _take(i, steps, state)
+                free[i] = False
+                for e in range(entity_starts[i], entity_starts[i + 1]):
+                    entity_taken[entities[e]] = True
+                if tools[i] >= 0:
+                    tool_taken[tools[i]] = True
         if n_taken > before:
-            _age(bound, fresh, rows, state[0], before == 0, novelty > 0.0)
+            _age(bound, fresh, rows, free, before == 0, novelty > 0.0)
     return taken[:n_taken].copy(), opened[:n_opened].copy()
-
-
-@inlined
-def _take(i: int, steps: _Steps, state: _State) -> None:
-    """Marks a step as taken, with its entities and its tool."""
-    _, _, _, entity_starts, entities, tools = steps
-    free, _, _, entity_taken, tool_taken = state
-    free[i] = False
-    for e in range(entity_starts[i], entity_starts[i + 1]):
-        entity_taken[entities[e]] = True
-    if tools[i] >= 0:
-        tool_taken[tools[i]] = True
-
-
-@inlined
-def _score(
-    row: Ints,
-    relevance: float,
-    taken: NDArray[np.int64],
-    steps: _Steps,
-    state: _State,
-    candidates: int,
-    novelty: float,
-    structural: float,
-) -> float:
-    """(r_k + λ ν_k) / (ĉ_k + ε) of one unit over its best free steps; -inf where it has none."""
-    costs, vectors, gram, _, _, _ = steps
-    free, closest, folded, _, _ = state
-    cost, count, total = 0, 0, 0.0
-    for i in row:
-        if i < 0 or count == candidates:
-            break
-        if free[i]:
-            count += 1
-            cost += costs[i]
-            if novelty > 0.0 and len(taken) > 0:
-                _fold(i, closest, folded, taken, vectors, gram)
-                total += _novelty(i, steps, state, structural)
-    if count == 0:
-        return -np.inf
-    return (relevance + novelty * (total / count)) / (cost + EPSILON)  # pyright: ignore[reportReturnType]  # numba
-
-
-@inlined
-def _novelty(i: int, steps: _Steps, state: _State, structural: float) -> float:
-    """Nov(i; S) = (1 − α)(1 − max cos) + α min(1, .6 new entities + .4 new tool)."""
-    _, _, _, entity_starts, entities, tools = steps
-    _, closest, _, entity_taken, tool_taken = state
-    fresh = 0
-    for e in range(entity_starts[i], entity_starts[i + 1]):
-        if not entity_taken[entities[e]]:
-            fresh += 1
-    new_tool = 1 if tools[i] >= 0 and not tool_taken[tools[i]] else 0
-    return float((1.0 - structural) * (1.0 - closest[i]) + structural * min(1.0, 0.6 * fresh + 0.4 * new_tool))
 
 
 @compiled
@@ -181,21 +139,13 @@ def _age(
             fresh[u] = False
 
 
-@inlined
-def _fold(
-    i: int, closest: Floats, folded: NDArray[np.int64], taken: NDArray[np.int64], vectors: Vectors, gram: Vectors
-) -> None:
-    """Brings the largest cosine of step i with the taken steps up to date."""
-    for t in range(folded[i], len(taken)):
-        product = np.float64(gram[i, taken[t]]) if len(gram) else exact_product(vectors[i], vectors[taken[t]])
-        closest[i] = max(closest[i], product / GRID**2)
-    folded[i] = len(taken)
-
-
 @compiled
-def _ranked(relevance: Floats, members: Ints) -> NDArray[np.int64]:
-    """Units by descending relevance; equals by their members, so that the order of rows does not matter."""
-    order = np.argsort(-relevance, kind="mergesort")
+def _ranked(relevance: Floats, members: Ints, k: int) -> NDArray[np.int64]:
+    """The k best units by descending relevance; equals by their members, so that the order of rows does not matter."""
+    best = np.arange(len(relevance))
+    if 0 < k < len(relevance):
+        best = np.flatnonzero(relevance >= -np.partition(-relevance, k - 1)[k - 1])
+    order = best[np.argsort(-relevance[best], kind="mergesort")]
     for p in range(1, len(order)):
         at = p
         while (
@@ -205,7 +155,7 @@ def _ranked(relevance: Floats, members: Ints) -> NDArray[np.int64]:
         ):
             order[at - 1], order[at] = order[at], order[at - 1]
             at -= 1
-    return order
+    return order[:k]
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""The three ways in which OSU-Mem's inner loops are compiled by numba."""
+"""The two ways in which OSU-Mem's inner loops are compiled by numba."""
 
 from __future__ import annotations
 
@@ -17,8 +17,3 @@ def compiled(function: _F) -> _F:
 def reordered(function: _F) -> _F:
     """For sums of whole numbers, which are exact in any order: lets the compiler vectorise them."""
     return cast(_F, numba.njit(cache=True, fastmath=True)(function))
-
-
-def inlined(function: _F) -> _F:
-    """For small helpers that get many arrays: a real call would count references to each."""
-    return cast(_F, numba.njit(cache=True, forceinline=True)(function))

@@ -35,7 +35,7 @@ def pack(order: Iterable[int], costs: NDArray[np.int64], budget: int) -> list[in
     return taken
 
 
-def by_similarity(taken: Iterable[int], sims: NDArray[np.float64]) -> Steps:
+def by_similarity(taken: Steps | Iterable[int], sims: NDArray[np.float64]) -> Steps:
     """Steps in descending similarity to the query, the order in which they are packed (section 3.6)."""
-    steps = np.fromiter(taken, dtype=np.int64)
+    steps = taken if isinstance(taken, np.ndarray) else np.fromiter(taken, dtype=np.int64)
     return steps[np.argsort(-sims[steps], kind="stable")]

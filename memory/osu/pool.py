@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rebind.memory.osu.config import OsuConfig, View
 from rebind.memory.osu.kernels import Floats, Ints, kernels
-from rebind.memory.osu.trajectory import Note, Trajectory, Vectors
+from rebind.memory.osu.trajectory import Marks, Trajectory, Vectors
 from rebind.memory.osu.units import Group, RawUnit, geometry, kept, keyed_groups, measure
 
 _BLOCK = 4096
@@ -25,15 +25,6 @@ class Unit:
     view: View
     key: str
     members: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Marks:
-    """Entities and tools as numbers: `entities[starts[i]:starts[i + 1]]` are step i's, `tools[i]` is its tool or -1."""
-
-    starts: Ints
-    entities: Ints
-    tools: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +77,21 @@ def build_pool(history: Trajectory, config: OsuConfig = OsuConfig()) -> Pool:  #
     drop what pruning left below f_min, recompute centroids. (A piece of one step would be its step's closest unit,
     and take its only place under M_max = 1.)
     """
-    gram = history.vectors @ history.vectors.T if len(history) <= config.window else np.zeros((0, 0), dtype=np.float32)
+    return pruned(history, config, raw_units(history, config))
+
+
+def raw_units(history: Trajectory, config: OsuConfig) -> list[RawUnit]:
+    """The units before pruning; M_max is all of `config` that they do not depend on."""
     groups = keyed_groups(history.notes, config)
     if "similarity" in config.views:
+        gram = _gram(history, config)
         for start in range(0, len(history), config.window):
             groups.extend(_similar(history.vectors[start : start + config.window], start, config, gram))
-    raw = measure(groups, history.vectors)
+    return measure(groups, history.vectors)
+
+
+def pruned(history: Trajectory, config: OsuConfig, raw: Sequence[RawUnit]) -> Pool:
+    """The pool that M_max and f_min leave of the raw units of a trajectory."""
     of: list[list[RawUnit]] = [[] for _ in range(len(history))]
     for unit in raw:
         for step in unit.members:
@@ -100,7 +100,12 @@ def build_pool(history: Trajectory, config: OsuConfig = OsuConfig()) -> Pool:  #
     for step, units in enumerate(of):
         for unit in kept(units, step, config.max_memberships):
             members[unit].append(step)
-    return _assemble(history, config, members, gram)
+    return _assemble(history, config, members, _gram(history, config))
+
+
+def _gram(history: Trajectory, config: OsuConfig) -> Vectors:
+    """Inner products where the trajectory fits one similarity window, else (0, 0)."""
+    return history.gram if len(history) <= config.window else np.zeros((0, 0), dtype=np.float32)
 
 
 def _similar(vectors: Vectors, start: int, config: OsuConfig, gram: Vectors) -> list[Group]:
@@ -127,18 +132,4 @@ def _assemble(history: Trajectory, config: OsuConfig, members: Mapping[RawUnit, 
     shrunk = [row for row, (unit, steps) in enumerate(final) if len(steps) < len(unit.members)]
     norms[shrunk] = geometry([final[row][1] for row in shrunk], history.vectors)[0]
     rows = tuple(Unit(unit.view, unit.key, tuple(steps)) for unit, steps in final)
-    return Pool(history, config, rows, padded, sizes, norms, number(history.notes), gram)
-
-
-def number(notes: Sequence[Note]) -> Marks:
-    """Numbers for the entities and tools of annotations, in order of appearance."""
-    entity_number: dict[str, int] = {}
-    tool_number: dict[str, int] = {}
-    starts: list[int] = [0]
-    entities: list[int] = []
-    tools: list[int] = []
-    for note in notes:
-        entities.extend(entity_number.setdefault(e, len(entity_number)) for e in dict.fromkeys(note.entities))
-        starts.append(len(entities))
-        tools.append(-1 if note.tool is None else tool_number.setdefault(note.tool, len(tool_number)))
-    return Marks(np.array(starts, np.int32), np.array(entities, np.int32), np.array(tools, np.int32))
+    return Pool(history, config, rows, padded, sizes, norms, history.marks, gram)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebind.memory.osu.kernels import Floats, Ints
-from rebind.memory.osu.pool import Marks, Unit
-from rebind.memory.osu.trajectory import Note, Vectors
+from rebind.memory.osu.pool import Unit
+from rebind.memory.osu.trajectory import Marks, Note, Vectors
 from rebind.memory.osu.units import RawUnit, geometry
 
 _INITIAL = 256

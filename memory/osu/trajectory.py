@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +34,15 @@ class Note:
 
 
 @dataclass(frozen=True, eq=False)
+class Marks:
+    """Entities and tools as numbers: `entities[starts[i]:starts[i + 1]]` are step i's, `tools[i]` is its tool or -1."""
+
+    starts: NDArray[np.int32]
+    entities: NDArray[np.int32]
+    tools: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
 class Trajectory:
     """An interaction history H_t. `vectors` is (n, d) on the grid, `costs` (n,) tokens, `notes` n annotations."""
 
@@ -42,6 +52,26 @@ class Trajectory:
 
     def __len__(self) -> int:
         return len(self.notes)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Numbers for the entities and tools of the annotations, in order of appearance."""
+        entity_number: dict[str, int] = {}
+        tool_number: dict[str, int] = {}
+        starts: list[int] = [0]
+        entities: list[int] = []
+        tools: list[int] = []
+        for note in self.notes:
+            entities.extend(entity_number.setdefault(e, len(entity_number)) for e in dict.fromkeys(note.entities))
+            starts.append(len(entities))
+            tools.append(-1 if note.tool is None else tool_number.setdefault(note.tool, len(tool_number)))
+        return Marks(np.array(starts, np.int32), np.array(entities, np.int32), np.array(tools, np.int32))
+
+    @cached_property
+    def gram(self) -> Vectors:
+        """(n, n) inner products."""
+        products: Vectors = self.vectors @ self.vectors.T
+        return products
 
     def before(self, step: int) -> Trajectory:
         """The history at the time of that step: all steps before it."""

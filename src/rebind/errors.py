@@ -50,6 +50,10 @@ class LockMismatch(UserError):
     """A run folder whose study.lock differs from the study that asked to resume it."""
 
 
+class LimitReached(RebindError):
+    """A run stopped at a limit that its study sets; raising the limit and running it again goes on."""
+
+
 class CannotShift(RebindError):
     """A target that cannot be made at a level; `reason` is a short countable word."""
 

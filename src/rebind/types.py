@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -49,8 +49,13 @@ class Budget(Frozen):
     steps: int = 40
     calls: int = 120
     tokens: int | None = None
-    """Prompt plus completion tokens, billed view."""
+    """Prompt plus completion tokens of the actor, billed view."""
     seconds: float | None = None
+    """Wall time of the actor and its environment. What failed attempts and waiting for a provider take is not the
+    agent's: as much again of it, and the episode is `invalid-infra`."""
+    cost: float | None = Field(default=None, gt=0, exclude_if=lambda value: value is None)
+    """US dollars of the actor's calls, by litellm's local table. Left out of the JSON where there is no limit, so that
+    a Task without one keeps its key."""
 
 
 class Task(Frozen):
@@ -420,6 +425,10 @@ class Environment(Protocol):
     def close(self) -> None: ...
 
 
+Progress = Callable[[str, int, int], None]
+"""Told a word on what is being done, how many are done, and how many there are."""
+
+
 class World(Protocol):
     """What the bank builder and the runner ask of an environment package (`envs.world(name)`)."""
 
@@ -448,6 +457,22 @@ class World(Protocol):
         ...
 
 
+@runtime_checkable
+class Checked(Protocol):
+    """What a World may offer besides, for `rebind envs list` and `rebind envs check`."""
+
+    needs: str
+    """What must be there for it to run, in words."""
+
+    def unavailable(self) -> str | None:
+        """Why it cannot run on this machine now, and what to do; None where it can."""
+        ...
+
+    def check(self, families: Sequence[str] | None, seeds: Sequence[int], progress: Progress) -> dict[str, Any]:
+        """Proves the tasks: shares of runs that passed, and `failures`, a list that is empty where all is well."""
+        ...
+
+
 # --- the ledger's vocabulary ----------------------------------------------------------------------------------------
 
 EventKind = Literal[
@@ -466,13 +491,40 @@ EventKind = Literal[
     "step",  # one Step, with its index
     "verdict",  # the Verdict
     "episode",  # the Episode: ends an attempt; fsynced
-    "note",  # a repair on open, an abandoned attempt, a resume
+    "note",  # a repair on open, an abandoned attempt, a resume, a limit of concurrency that changed, a stop
 ]
 
 
-class Event(Frozen):
-    """One line of the ledger. `hash` is the SHA-256 of the canonical bytes of all other fields; `prev` is the hash of
-    the line before."""
+class Redacted(str):
+    """A value that was taken out of a finished ledger. Where a text is expected it reads "[redacted]"; what asks how
+    long it is, or what is in it, gets a TypeError, for nobody knows."""
+
+    __slots__ = ("digest",)
+    digest: str
+    """Salted SHA-256 of the value (hex), as the hash of its event has it."""
+
+    def __new__(cls, digest: str) -> Redacted:
+        made = super().__new__(cls, "[redacted]")
+        made.digest = digest
+        return made
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        raise TypeError("redacted")
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeError("redacted")
+
+    def __contains__(self, part: object) -> bool:
+        raise TypeError("redacted")
+
+
+class Event(NamedTuple):
+    """One line of the ledger. `hash` is the SHA-256 of the RFC 8785 form of `at`, `attempt`, `cell`, `kind`, `n`,
+    `prev` and `data`, each field of which is replaced by a salted digest (`eval.ledger.commitments`); `prev` is the
+    hash of the line before."""
 
     n: int
     at: float
@@ -481,9 +533,14 @@ class Event(Frozen):
     cell: str | None
     """`Cell.id` of the episode it belongs to."""
     attempt: int | None
-    data: dict[str, JsonValue]
+    data: dict[str, Any]
+    """JSON; a value that was taken out is a `Redacted`."""
     prev: str
     hash: str
+    salt: str | list[str]
+    """Hex: the seed of the salts; in a redacted event, the salts of the values that are left."""
+    redacted: list[str]
+    """JSON pointers (RFC 6901) of what was taken out of `data`."""
 
 
 class Cell(Frozen):
@@ -531,7 +588,8 @@ class Episode(Frozen):
     attempt: int
     outcome: Outcome
     ending: str
-    """"done", "over-steps", "over-calls", "over-tokens", "over-time", "unparseable", or the error's name."""
+    """"done", "over-steps", "over-calls", "over-tokens", "over-time", "over-cost", "unparseable", "context", or the
+    error's name."""
     success: bool | None
     """None unless `outcome` is "valid"; an infrastructure failure is never a 0."""
     milestone: float | None

@@ -14,6 +14,9 @@ from support.openai_server import Playback, Reply, completion, playback, refusal
 
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.llm import LLM, price, supports_tools
+from rebind.agents.provider import check_model
+from rebind.agents.simulated import Script, SimulatedModel, Weather
+from rebind.agents.wire import _retry_after
 from rebind.errors import ContextOverflow, ModelError, ProviderError
 from rebind.types import Decoding, Message, Request, ToolSpec, Usage
 
@@ -158,6 +161,104 @@ def test_retry_after_is_honoured() -> None:
     assert second.started - first.started >= 0.6
 
 
+def test_retry_after_may_be_a_date() -> None:
+    with SimulatedModel("dated", Script(), Weather(faults={0: "429-date"}, retry_after=2.0)) as server:
+        llm = LLM({MODEL: server.endpoint}, backoff=0.001)
+        first, second = llm.complete(request()).attempts
+    assert second.started - first.started >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "Mon, 01 Jan 2001 00:00:07 GMT", "date": "Mon, 01 Jan 2001 00:00:00 GMT"}, 7.0),
+        ({"retry-after": "Mon, 01 Jan 2001 00:00:07 GMT", "date": "Mon, 01 Jan 2001 00:00:09 GMT"}, 0.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_a_date_to_come_back_at_is_read_against_the_servers_own_clock(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    assert _retry_after(headers) == seconds
+
+
+def test_retry_after_holds_for_everyone_who_asks_that_provider() -> None:
+    replies = [Reply(refusal("slow"), 429, {"Retry-After": "0.6"}), Reply(completion(usage=usage()))]
+    with door(replies, attempts=1) as (llm, _):
+        with pytest.raises(ProviderError):
+            llm.complete(request("one"))
+        began = time.monotonic()
+        llm.complete(request("another"))
+    assert time.monotonic() - began >= 0.5
+
+
+def test_against_a_provider_that_takes_three_at_once_the_limit_settles_there_and_all_are_answered() -> None:
+    told: list[tuple[str, int, str]] = []
+    with SimulatedModel("narrow", Script(give_up="hello"), Weather(most=3, latency=0.05)) as server:
+        llm = LLM({MODEL: server.endpoint}, concurrency=12, backoff=0.05, attempts=20)
+        llm.on_limit = lambda *change: told.append(change)
+        answers: list[str] = []
+
+        def ask(number: int) -> None:
+            answers.append(llm.complete(request(str(number))).text)
+
+        asking = [threading.Thread(target=ask, args=(n,)) for n in range(80)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join()
+    assert answers == ["hello"] * 80
+    assert server.most_at_once <= 3
+    assert told[0] == (server.endpoint.provider, 6, "429")
+    assert llm.limited[server.endpoint.provider] <= 6
+    late = server.injected[len(server.injected) // 2 :]
+    assert late.count("429") < len(late) / 2, "the limit keeps most requests from being refused"
+
+
+def test_a_request_is_given_up_once_it_lost_more_time_than_there_is_patience() -> None:
+    busy = [Reply(refusal("busy"), 503)]
+    with door(busy, attempts=1000, patience=0.3) as (llm, server), pytest.raises(ProviderError, match="not answer"):
+        llm.complete(request())
+    assert 1 < len(server.asked) < 1000
+
+
+def test_a_refusal_in_words_is_the_models_answer() -> None:
+    body = completion(None, usage())
+    body["choices"][0]["message"]["refusal"] = "I can't help with that."
+    with door([Reply(body)]) as (llm, server):
+        assert llm.complete(request()).text == "I can't help with that."
+    assert len(server.asked) == 1
+
+
+def test_a_connection_error_is_named_by_what_it_came_from() -> None:
+    nowhere = Endpoint(model="openai/served", api_base="http://127.0.0.1:9/v1", api_key=KEY)
+    with pytest.raises(ProviderError, match="Connection refused"):
+        LLM({MODEL: nowhere}, attempts=1).complete(request())
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("opnai/gpt-4o", "did you mean 'openai/'"),
+        ("gpt-4o-minii", "did you mean 'gpt-4o-mini'"),
+        ("openai/gpt-4o-mini", "set the environment variable OPENAI_API_KEY"),
+    ],
+)
+def test_a_name_without_a_provider_and_a_missing_key_are_refused_before_any_request(
+    monkeypatch: pytest.MonkeyPatch, model: str, said: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelError, match=said):
+        check_model(model, None)
+
+
+def test_a_server_of_ones_own_and_a_provider_with_other_ways_to_sign_in_are_not_refused_beforehand() -> None:
+    check_model("openai/anything", "http://127.0.0.1:9/v1")
+    check_model("bedrock/anthropic.claude-3-haiku-20240307-v1:0", None)
+
+
 def test_a_response_without_choices_is_no_answer() -> None:
     with door([Reply({}), Reply({**completion(usage=usage()), "choices": []}), Reply(completion())]) as (llm, _):
         rows = llm.complete(request()).attempts
@@ -188,7 +289,8 @@ def test_an_attempt_has_a_wall_time_even_where_the_server_keeps_the_line_alive()
     with door([slow, Reply(completion(usage=usage()))]) as (llm, _):
         rows = llm.complete(request(), timeout=0.5).attempts
     assert len(rows) == 2
-    assert rows[0].status is None
+    assert rows[0].status == 200  # the head of the response had come
+    assert rows[0].error is not None
     assert 450 <= rows[0].ms < 2000
 
 

@@ -12,7 +12,7 @@ from support.openai_server import Reply, completion, playback, refusal, usage
 from rebind.agents.actor import Actor
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.llm import LLM
-from rebind.agents.loop import CORRECTIONS, run
+from rebind.agents.loop import CORRECTIONS, Spent, exceeded, run
 from rebind.agents.settings import ActorSettings
 from rebind.errors import EnvironmentFailure, ProviderError
 from rebind.types import Action, Budget, Call, Decoding, Step, Support, ToolCall, ToolSpec, Verdict
@@ -97,6 +97,45 @@ def test_wall_time_is_a_budget_too() -> None:
     with episode([GOOD], seconds=10) as (steps, go):
         assert go(clock=lambda: next(ticks)) == "over-time"
     assert len(steps) == 2
+
+
+def test_what_a_provider_loses_is_not_the_agents_time_but_ends_the_episode_as_infrastructure() -> None:
+    budget = Budget(seconds=10)
+    assert exceeded(budget, Spent(lost=8.0), seconds=17.0) is None
+    assert exceeded(budget, Spent(lost=8.0), seconds=18.0) == "over-time"
+    with pytest.raises(ProviderError, match="12 s of an episode of 10 s"):
+        exceeded(budget, Spent(lost=12.0), seconds=13.0)
+
+
+def test_a_failed_attempt_and_the_wait_after_it_are_lost_time() -> None:
+    slow = Reply(refusal("busy"), 429, {"Retry-After": "0.5"})
+    with playback([slow, GOOD]) as server:
+        door = LLM({"m": Endpoint(model="openai/m", api_base=server.url, api_key="k")}, backoff=0.001)
+        actor = Actor(
+            door,
+            ActorSettings(model="m", decoding=Decoding(seed=0)),
+            goal="g",
+            tools=(COUNT,),
+            support=Support(condition="none"),
+            on_call=lambda row: None,
+        )
+        first, second = actor.act("0"), actor.act("1")
+    assert first.lost >= 0.5
+    assert second.lost < 0.5
+
+
+def test_dollars_are_a_budget_too() -> None:
+    with playback([GOOD]) as server:
+        door = LLM({"m": Endpoint(model="openai/gpt-4o-mini", api_base=server.url, api_key="k")})
+        settings = ActorSettings(model="m", decoding=Decoding(seed=0))
+        support = Support(condition="none")
+        actor = Actor(door, settings, goal="g", tools=(COUNT,), support=support, on_call=lambda row: None)
+        each = 90 * 0.15e-6 + 10 * 0.60e-6
+        steps: list[Step] = []
+        ending = run(Counter(), actor, "0", Budget(cost=1.5 * each), lambda n, s: steps.append(s))
+    assert ending == "over-cost"
+    assert len(steps) == 2
+    assert door.spent == pytest.approx(2 * each)
 
 
 def test_an_answer_that_is_no_action_is_corrected_and_costs_a_step() -> None:

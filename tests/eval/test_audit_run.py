@@ -351,6 +351,20 @@ def no_decoding(entries: list[Entry]) -> None:
     del first(entries, "call", "full").data["decoding"]
 
 
+def small_budget(entries: list[Entry]) -> None:
+    entries[0].data["budget"] = {"steps": 1, "calls": 120}
+
+
+def ended_early(entries: list[Entry]) -> None:
+    entries[0].data["budget"] = {"steps": 40, "calls": 120}
+    first(entries, "episode", "full").data["ending"] = "over-steps"
+
+
+def no_such_limit(entries: list[Entry]) -> None:
+    entries[0].data["budget"] = {"steps": 40, "calls": 120, "seconds": None}
+    first(entries, "episode", "full").data["ending"] = "over-time"
+
+
 def kept_too_many(entries: list[Entry]) -> None:
     [e for e in entries if e.kind == "call"][1].data["kept"] = 3
 
@@ -374,6 +388,9 @@ def no_first_call(entries: list[Entry]) -> None:
         (hotter, {"decoding_differs": 1}),
         (other_model, {"decoding_differs": 1}),
         (no_decoding, {"decoding_differs": 1}),
+        (small_budget, {"budget_differs": 10}),
+        (ended_early, {"budget_differs": 1}),
+        (no_such_limit, {"budget_differs": 1}),
         (kept_too_many, {"broken_prompts": 1}),
         (no_first_call, {"broken_prompts": 1, "token_identity_violations": 5}),
     ],

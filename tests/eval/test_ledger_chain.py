@@ -6,15 +6,18 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rebind.canon import digest
 from rebind.errors import LedgerError
+from rebind.eval.bench.tampering import rechained
 from rebind.eval.ledger import LEDGER_FILE, MANIFEST_FILE, Ledger, read_events, verify
-from rebind.eval.ledger.chain import GENESIS, MerkleTree, make_line
+from rebind.eval.ledger.chain import GENESIS, MerkleTree, walk
 from rebind.types import Cell
 
 CELL = Cell(target="f" * 64, condition="qcr", seed=1)
@@ -45,24 +48,50 @@ def write(folder: Path, events: int = 12, seal: bool = True) -> Path:
     (folder / "study.lock").write_text('{"study": 1}')
     with Ledger.open(folder) as ledger:
         for n in range(events):
-            ledger.append("step", {"index": n, "observation": f"é {n}", "score": n / 7}, CELL, 1)
+            rest = {"calls": [n, None], "action": {"tool": "é", "args": {}}, "empty": {}}
+            ledger.append("step", {"index": n, "observation": f"é {n}", "score": n / 7, **rest}, CELL, 1)
         if seal:
             ledger.seal()
     return folder / LEDGER_FILE
 
 
-def test_each_event_carries_the_hash_of_the_canonical_bytes_of_its_other_fields(tmp_path: Path) -> None:
+def committed(data: dict[str, Any], seed: bytes) -> dict[str, str]:
+    """The documented form of an event's data in its hash, word for word."""
+    salts = iter(hashlib.shake_128(seed).digest(16 * 99)[at : at + 16] for at in range(0, 16 * 99, 16))
+
+    def value(one: Any) -> str:
+        return hashlib.sha256(b"\0" + next(salts) + rfc8785.dumps(one)).hexdigest()
+
+    def field(one: Any) -> str:
+        if isinstance(one, dict) and one:
+            members: Any = {key: value(one[key]) for key in sorted(one)}
+        elif isinstance(one, list) and one:
+            members = [value(member) for member in one]
+        else:
+            return value(one)
+        return hashlib.sha256(b"\1" + rfc8785.dumps(members)).hexdigest()
+
+    return {key: field(data[key]) for key in sorted(data)}
+
+
+def test_each_event_carries_the_hash_of_its_other_fields_and_of_salted_digests_of_its_data(tmp_path: Path) -> None:
     write(tmp_path)
     before = GENESIS
-    for n, event in enumerate(read_events(tmp_path)):
-        assert (event.n, event.prev) == (n, before)
-        assert event.hash == digest(event.model_dump(exclude={"hash"}))
-        before = event.hash
+    for n, line in enumerate((tmp_path / LEDGER_FILE).read_bytes().splitlines()):
+        event = json.loads(line)
+        stored, salt, redacted = event.pop("hash"), event.pop("salt"), event.pop("redacted")
+        assert (event["n"], event["prev"], redacted) == (n, before, [])
+        event["data"] = committed(event["data"], bytes.fromhex(salt))
+        assert stored == digest(event)
+        before = stored
+
+
+def test_no_two_events_share_their_salts(tmp_path: Path) -> None:
+    write(tmp_path, events=30)
+    assert len({str(event.salt) for event in read_events(tmp_path)}) == 30
 
 
 def test_a_line_is_the_canonical_form_of_its_event(tmp_path: Path) -> None:
-    import rfc8785
-
     for line in write(tmp_path).read_bytes().splitlines():
         assert rfc8785.dumps(json.loads(line)) == line
 
@@ -90,16 +119,6 @@ def test_every_flipped_bit_of_a_byte_is_found_at_its_line(tmp_path: Path) -> Non
         found = verify(tmp_path)
         assert not found.ok, at
         assert found.first_bad == good[:at].count(b"\n") + 1, at
-
-
-def rechained(lines: list[bytes]) -> list[bytes]:
-    """The lines with their numbers and hashes made anew, as a forger would."""
-    made, prev = [], GENESIS
-    for n, line in enumerate(lines):
-        event = json.loads(line)
-        forged, prev = make_line(line[: line.rfind(b'"hash":')], event["kind"], n, prev)
-        made.append(forged)
-    return made
 
 
 Edit = Callable[[list[bytes]], list[bytes]]
@@ -147,6 +166,42 @@ def test_an_edited_manifest_is_found(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"events": 12', '"events": 11'))
     found = verify(tmp_path)
     assert (found.ok, found.manifest) == (False, "differs")
+
+
+LINES: dict[str, Callable[[bytes], bytes]] = {
+    "a blank that JSON allows": lambda line: line.replace(b'"n":', b'"n": '),
+    "a key twice": lambda line: line.replace(b'"n":1', b'"n":1,"n":1'),
+    "another form of a number": lambda line: line.replace(b'"index":1', b'"index":1.0'),
+    "another form of the event's number": lambda line: line.replace(b'"n":1', b'"n":1.0'),
+    "an escape that is not needed": lambda line: line.replace(b'"score"', b'"\\u0073core"'),
+    "fields in another order": lambda line: line.replace(b'"redacted":[],', b"").replace(
+        b'"n":', b'"redacted":[],"n":'
+    ),
+    "a field more": lambda line: line.replace(b'"redacted":[]', b'"note":1,"redacted":[]'),
+    "a seed in capitals": lambda line: line[:-36] + line[-36:].upper().replace(b"0", b"A"),
+    "a seed cut short": lambda line: line[:-5] + line[-3:],
+    "not a number": lambda line: line.replace(b'"index":1', b'"index":NaN'),
+    "a lone surrogate": lambda line: line.replace(b'"tool":"', b'"tool":"\\ud800'),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_the_same_event_in_other_bytes_is_an_edit(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, events=3, seal=False)
+    lines = path.read_bytes().splitlines(keepends=True)
+    changed = LINES[name](lines[1])
+    assert changed != lines[1]
+    path.write_bytes(b"".join([lines[0], changed, lines[2]]))
+    found = verify(tmp_path)
+    assert (found.ok, found.first_bad) == (False, 2)
+
+
+def test_the_root_a_writer_seals_is_the_one_a_full_check_finds(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path) as ledger:
+        ledger.append("note", {"text": '","hash":"' + "0" * 64})
+        sealed = ledger.seal()
+    state = walk(tmp_path / LEDGER_FILE)
+    assert (sealed.merkle_root, sealed.last_hash) == (state.tree.root(), state.last_hash)
 
 
 def test_a_folder_without_a_ledger_is_a_clear_error(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rebind.errors import LedgerError
-from rebind.eval.ledger import LEDGER_FILE, MANIFEST_FILE, Ledger, read_events, verify
+from rebind.eval.ledger import LEDGER_FILE, MANIFEST_FILE, Ledger, read_events, verify, writer
 from rebind.types import Cell
 
 CELL = Cell(target="0123456789abcdef" * 4, condition="none", seed=3)
@@ -112,19 +112,16 @@ def test_threads_append_and_commit_at_once_without_breaking_the_chain(tmp_path: 
 
 
 def test_committers_at_once_share_one_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    syncs = 0
     entered, go_on = threading.Event(), threading.Event()
-    real = os.fsync
+    real = writer._SYNC
 
     def slow(handle: int) -> None:
-        nonlocal syncs
-        syncs += 1
         entered.set()
         go_on.wait(10)
         real(handle)
 
     with Ledger.open(tmp_path) as ledger:
-        monkeypatch.setattr(os, "fsync", slow)
+        monkeypatch.setattr(writer, "_SYNC", slow)
         ledger.append("note", {"n": 0})
         first = threading.Thread(target=ledger.commit)
         first.start()
@@ -137,7 +134,7 @@ def test_committers_at_once_share_one_fsync(tmp_path: Path, monkeypatch: pytest.
         go_on.set()
         for thread in (first, *rest):
             thread.join()
-    assert syncs == 2  # one for the first, one for the five that waited; closing finds nothing left to sync
+    assert ledger.fsyncs == 2  # one for the first, one for the five that waited; closing finds nothing left to sync
 
 
 def test_a_failed_write_is_a_clear_error_and_nothing_more_is_appended(tmp_path: Path) -> None:

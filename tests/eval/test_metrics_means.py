@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from support.ledgers import MadeRun, call
 
-from rebind.eval import contrasts, metrics
+from rebind.eval import contrasts, metrics, passes
 from rebind.eval.contrasts import Contrast
 from rebind.eval.frames import Run, load_run
 from rebind.eval.metrics import Mean
 from rebind.eval.stats import Effect
 
 CONDITIONS = ("none", "full", "qcr")
+STALE_FULL = ("stale_binding", "full", "none", "all")
 SITES = "rebind/Sites-v0"
 
 
@@ -208,7 +209,7 @@ def test_endings_account_for_every_planned_cell(run: Run) -> None:
 
 
 def test_pass_hat_k_uses_valid_runs_only(run: Run) -> None:
-    found = metrics.passes(run.episodes, CONDITIONS, 2)
+    found = passes.passes(run.episodes, CONDITIONS, 2)
     assert (found["qcr"][0].value, found["qcr"][0].targets) == (pytest.approx((1 + 1 + 0.5) / 3), 3)
     assert (found["qcr"][1].value, found["qcr"][1].targets) == (pytest.approx((1 + 1 + 0) / 3), 3)
     assert (found["full"][1].value, found["full"][1].targets) == (pytest.approx((0 + 1) / 2), 2)
@@ -220,3 +221,39 @@ def test_retained_utility_is_the_ratio_to_the_easiest_group(run: Run) -> None:
     one = next(r for r in found if (r.condition, r.treatment, r.dimension) == ("qcr", "excluded", "level"))
     assert (one.group, one.reference_group) == ("large", "small")
     assert one.ratio.value == pytest.approx(0.25)
+
+
+def test_pass_rates_stand_under_both_treatments_in_every_group(run: Run) -> None:
+    """qcr, k = 2: a1 and a2 always succeed, a3 not; s1 is invalid throughout: no target of Sites, or failures there."""
+    found = {
+        (r.treatment, r.dimension, r.group): r.passed
+        for r in passes.pass_rates(run.episodes, CONDITIONS, 2, ("rebind/Apps-v0", SITES))
+        if (r.condition, r.passed.k) == ("qcr", 2)
+    }
+    assert (found["excluded", "all", "all"].value, found["excluded", "all", "all"].targets) == (pytest.approx(2 / 3), 3)
+    assert found["failed", "all", "all"].value == pytest.approx(2 / 4)
+    assert found["excluded", "environment", SITES].value is None
+    assert found["excluded", "macro", "all"].value is None
+    assert found["failed", "macro", "all"].value == pytest.approx((2 / 3 + 0) / 2)
+    assert found["excluded", "level", "large"].value == pytest.approx(1 / 2)
+    assert found["excluded", "length_group", "5-10"].targets == 3
+
+
+def test_stale_bindings_are_contrasted_over_runs_that_acted_on_checkable_targets(found: list[Contrast]) -> None:
+    """full − none: a1 is stale in both seeds, a2 in its one valid run, a3 in none of its runs, s1 neither."""
+    by = {c.treatment: c.effect for c in found if (c.metric, c.condition, c.reference, c.dimension) == STALE_FULL}
+    assert by["excluded"].mean == pytest.approx((1 + 1 + 0 + 0) / 4)
+    assert by["failed"].pairs == by["excluded"].pairs, "an invalid-agent run counts, but a3 has no second run of none"
+
+
+def test_contrasts_exist_on_every_metric_in_every_dimension(found: list[Contrast]) -> None:
+    seen = {(c.metric, c.dimension) for c in found}
+    dimensions = ("all", "macro", "environment", "level", "length_group")
+    assert seen == {(m, d) for m in metrics.METRICS for d in dimensions}
+
+
+def test_interactions_are_tested_and_adjusted_for_every_pair_and_dimension(run: Run) -> None:
+    made = contrasts.interactions(run.episodes, contrasts.pairs_of(CONDITIONS))
+    assert len(made) == 2 * 3 * 3
+    assert {i.dimension for i in made} == {"level", "length_group", "environment"}
+    assert all(i.test.reason == "fewer than two groups with 5 clusters each" for i in made)

@@ -6,6 +6,7 @@ import pytest
 from support.ledgers import bound, call, program
 
 from rebind.eval.bindings import changed_values
+from rebind.eval.lines import step_row
 from rebind.eval.rebinding import Watch
 from rebind.types import Binding, Call, Step
 
@@ -31,7 +32,7 @@ def follow(*steps: Step, goal: str = "Pay her.", source=SOURCE, target=TARGET) -
     watch = Watch(changed_values(bound(source), bound(target)))
     watch.show(goal, "query")
     for index, step in enumerate(steps):
-        watch.step(index, step.model_dump(mode="json"))
+        watch.step(step_row({"index": index, **step.model_dump(mode="json")}))
     return watch
 
 

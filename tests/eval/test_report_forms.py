@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
 import re
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -16,6 +19,7 @@ from support.ledgers import MadeRun, call
 from rebind.eval.frames import load_run
 from rebind.eval.report import build, print_report, to_html, to_json, write_csv, write_html, write_latex
 from rebind.eval.report.drill import drill
+from rebind.eval.report.files import table_latex
 from rebind.eval.report.model import Report
 from rebind.types import ReuseNote
 
@@ -133,14 +137,35 @@ def test_no_number_stands_without_its_denominator(report: Report) -> None:
             assert all(e.n is not None for e in means), table.id
 
 
-def test_an_empty_group_is_a_dash(tmp_path: Path) -> None:
+def test_a_row_without_any_number_is_left_out_and_named_once(tmp_path: Path) -> None:
     made = MadeRun(conditions=CONDITIONS)
     made.record("r", {"person": "Ben"})
     target = made.target("Pay Anna.", "r", {"person": "Anna"})
     made.episode(target, "none", True)
     made.episode(target, "full", outcome="invalid-infra", ending="ProviderError")
-    row = next(r for r in build(made.write(tmp_path)).table("end_to_end").rows if r[0].text == "Full Trajectory")
-    assert (row[1].text, row[1].value, row[1].n) == ("–", None, 0)
+    report = build(made.write(tmp_path))
+    excluded, failed = report.table("end_to_end"), report.table("end_to_end_failed")
+    assert [row[0].text for row in excluded.rows] == ["No Memory"]
+    assert excluded.caption.endswith("No number for Full Trajectory, QCR: left out.")
+    assert [(row[0].text, row[1].text) for row in failed.rows] == [("No Memory", "100.0"), ("Full Trajectory", "0.0")]
+    assert report.summary("full").means["success"].model_dump(exclude={"interval"}) == {
+        "value": None, "targets": 0, "episodes": 0,
+    }  # fmt: skip
+
+
+def test_where_no_run_is_invalid_both_treatments_are_shown_once_and_a_note_says_so(tmp_path: Path) -> None:
+    made = MadeRun(conditions=("none", "full"))
+    for n in range(3):
+        made.record(f"r{n}", {"person": "Ben"})
+        target = made.target(f"Pay Anna {n}.", f"r{n}", {"person": "Anna"})
+        made.episode(target, "none", n > 0)
+        made.episode(target, "full", True)
+    report = build(made.write(tmp_path))
+    assert any("No run ended invalid" in note for note in report.notes)
+    assert "end_to_end_failed" not in {t.id for t in report.tables}
+    assert [c.key for c in report.table("utility_by_level").columns] == ["group", "none", "full.excluded"]
+    assert "treatment" not in {c.key for t in report.tables for c in t.columns}
+    assert {c.treatment for c in report.contrasts} == {"excluded", "failed"}
 
 
 def test_json_holds_every_table_and_is_free_of_nan(report: Report) -> None:
@@ -183,18 +208,31 @@ def test_latex_tables_are_balanced_and_escape_what_latex_would_read(report: Repo
             assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
 
 
+def test_latex_tables_parse_into_the_rows_that_the_report_has(report: Report) -> None:
+    latexwalker = pytest.importorskip("pylatexenc.latexwalker", reason="pylatexenc is not installed")
+    for table in report.tables:
+        nodes, _, _ = latexwalker.LatexWalker(table_latex(table), tolerant_parsing=False).get_latex_nodes()
+        outer = next(n for n in nodes if n.isNodeType(latexwalker.LatexEnvironmentNode))
+        inner = next(n for n in outer.nodelist if n.isNodeType(latexwalker.LatexEnvironmentNode))
+        assert (outer.environmentname, inner.environmentname) == ("table", "tabular")
+        rules = [n.macroname for n in inner.nodelist if n.isNodeType(latexwalker.LatexMacroNode)]
+        assert [r for r in rules if r.endswith("rule") and r != "cmidrule"] == ["toprule", "midrule", "bottomrule"]
+        assert rules[rules.index("midrule") :].count("\\") == len(table.rows)
+
+
 def test_the_page_is_well_formed_self_contained_and_in_order(html: str, report: Report) -> None:
     page = Page(html)
     assert all(link.startswith("#") for link in page.links)
     assert {link[1:] for link in page.links} <= set(page.ids)
     assert not re.search(r"(?:https?:)?//[a-z]", re.sub(r"<(code|pre|span)[^>]*>.*?</\1>", "", html, flags=re.S))
     assert not re.search(r"@import|url\(|@font-face", html)
-    assert "script" not in page.tags
+    assert not re.search(r"<script[^>]*src|\b(?:fetch|XMLHttpRequest|WebSocket|import)\b", html)
     assert len(page.ids) == len(set(page.ids))
     assert page.headings[0] == 1
     assert all(b - a <= 1 for a, b in zip(page.headings, page.headings[1:], strict=False))
     shown = {t.removeprefix("table-") for t in page.tables}
-    assert shown >= {t.id for t in report.tables if t.rows} - {"end_to_end_failed"}
+    assert shown == {t.id for t in report.tables if t.rows} | {""}
+    assert re.findall(r"<b>Table (\d+)\.", html) == [str(n) for n in range(1, len(shown))]
     assert "prefers-color-scheme: dark" in html
 
 
@@ -230,26 +268,46 @@ def test_cases_follow_table_a14_and_prefer_a_stale_failure_beside_a_success(repo
     assert "QCR: success, 2 of 2 milestones" in text["Outcome"]
 
 
-def test_credentials_canaries_and_verifier_detail_stay_out_of_the_page(html: str) -> None:
-    assert "bank_list" in html
+def unpacked(report: Report) -> dict[str, list[dict[str, Any]]]:
+    """What the page's script finds in each family."""
+    return {f.name: json.loads(zlib.decompress(base64.b64decode(f.packed))) for f in report.drill.families}
+
+
+def test_credentials_canaries_and_verifier_detail_stay_out_of_the_page(html: str, report: Report) -> None:
+    everything = html + json.dumps(unpacked(report))
+    assert "bank_list" in everything
     for hidden in ("tok-abc-123", "canary-", "an effect is missing", "sealed milestone"):
-        assert hidden not in html
+        assert hidden not in everything
 
 
-def test_the_drill_down_shows_steps_side_by_side_and_marks_stale_ones(html: str) -> None:
-    part = html[html.index('id="episodes"') :]
-    assert "All 16 target × seed groups are shown." in part
-    assert "stale: person “Ben Moss”" in part
-    assert part.count('<table class="side">') == 16
+def test_the_drill_down_packs_every_episode_with_its_steps_side_by_side(report: Report, html: str) -> None:
+    families = unpacked(report)
+    assert {name: len(groups) for name, groups in families.items()} == {"pay": 8, "settle": 8}
+    group = next(g for g in families["pay"] if g["level"] == "large" and g["seed"] == 0)
+    assert [run["condition"] for run in group["runs"]] == ["No Memory", "Full Trajectory", "QCR"]
+    assert [run["outcome"] for run in group["runs"]] == ["failure", "failure", "success"]
+    first, second = group["steps"]
+    assert first[1] == ['bank_transfer(to="Ben Moss")', "422 no such payee", None, ["person “Ben Moss”"]]
+    assert first[2][:2] == ['bank_transfer(to="Anna Keller")', "ok"]
+    assert second[:2] == [None, None]
+    assert group["runs"][2]["support"].startswith(f"Workflow: {NOTE.workflow}")
+    assert "All 16 target × seed groups, step by step." in html
+    assert all(f.packed in html for f in report.drill.families)
 
 
-def test_the_drill_down_is_capped_by_a_rule_that_the_page_states(folder: Path, report: Report) -> None:
+def test_the_drill_down_is_capped_by_a_rule_that_the_page_states_and_drops_no_episode(
+    folder: Path, report: Report
+) -> None:
     run = load_run(folder)
-    found = drill(run, CONDITIONS, report.cases, budget=8_000)
-    assert 0 < len(found.targets) < found.groups == 16
-    assert f"{len(found.targets)} of 16 target × seed groups are shown" in found.rule
-    first = {(c.target, c.seed) for c in report.cases[:1]}
-    assert first <= {(t.target, t.seed) for t in found.targets}
+    found = drill(run, CONDITIONS, report.cases, budget=700)
+    assert 0 < found.shown < found.groups == 16
+    assert f"All 16 target × seed groups are listed; the steps of {found.shown} are here" in found.rule
+    groups = [g for each in unpacked(report.model_copy(update={"drill": found})).values() for g in each]
+    assert len(groups) == 16
+    assert sum(g["steps"] is not None for g in groups) == found.shown
+    assert all(run["outcome"] and run["cell"] for g in groups for run in g["runs"])
+    first = report.cases[0]
+    assert any((g["target"], g["seed"]) == (first.target[:16], first.seed) and g["steps"] for g in groups)
 
 
 def test_provenance_names_lock_last_hash_and_merkle_root(folder: Path, report: Report, html: str) -> None:
@@ -292,10 +350,12 @@ def test_a_plan_without_targets_still_gives_a_page(tmp_path: Path) -> None:
     Page(path.read_text(encoding="utf-8"))
 
 
-def test_the_terminal_shows_the_banner_and_numbers_beside_denominators(report: Report) -> None:
-    screen = Console(file=io.StringIO(), width=180, force_terminal=False)
-    print_report(report, screen)
+def test_the_terminal_shows_the_banner_and_numbers_beside_denominators_within_100_columns(report: Report) -> None:
+    screen = Console(file=io.StringIO(), width=100, force_terminal=False)
+    print_report(report, screen, everything=True)
     text = screen.file.getvalue()  # type: ignore[attr-defined]
     assert "SIMULATED MODEL: harness test, not a result" in text
-    assert re.search(r"QCR\s+100\.0 8", text)
+    assert re.search(r"n 8.*\n(?:.*\n)*?QCR +100\.0", text)
     assert "pay & <go>" in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert "…" not in text[text.index("End-to-end") : text.index("Success and Milestone in percent")]

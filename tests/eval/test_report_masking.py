@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.ledgers import call
 
+from rebind.eval.lines import step_row
 from rebind.eval.stories import OBSERVATION_CHARACTERS, masked, shown_observation, step_view
 
 
@@ -29,6 +30,6 @@ def test_values_of_credential_like_keys_are_masked(text: str, shown: str) -> Non
 
 def test_a_credential_across_the_cut_is_masked_whole() -> None:
     text = "x" * (OBSERVATION_CHARACTERS - 25) + '"access_token": "' + "t" * 200 + '"'
-    view = step_view(call("supervisor_login", text).model_dump(mode="json"))
+    view = step_view(step_row({"index": 0, **call("supervisor_login", text).model_dump(mode="json")}))
     assert "tt" not in shown_observation(view)
     assert len(shown_observation(view)) <= OBSERVATION_CHARACTERS

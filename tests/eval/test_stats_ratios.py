@@ -38,7 +38,7 @@ def test_a_ratio_without_meaning_is_none_with_its_reason(part, reference, reason
 
 
 def test_a_reference_that_may_be_zero_gives_a_value_without_an_interval() -> None:
-    found = retained(([0.5, 0.5], ["a", "b"]), ([1.0, -0.9], ["a", "b"]))
+    found = retained(([0.5] * 5, list("abcde")), ([1.0, -0.9, 1.0, -0.9, 0.05], list("abcde")))
     assert found.value == pytest.approx(0.5 / 0.05)
     assert found.interval.low is None
     assert found.interval.reason is not None
@@ -50,3 +50,9 @@ def test_one_cluster_gives_a_value_without_an_interval() -> None:
     assert found.value == pytest.approx(0.5)
     assert found.interval.reason is not None
     assert "one cluster" in found.interval.reason
+
+
+def test_two_sources_give_a_value_without_an_interval() -> None:
+    found = retained(([0.5, 0.4], ["a", "b"]), ([1.0, 0.9], ["a", "b"]))
+    assert found.value == pytest.approx(0.45 / 0.95)
+    assert found.interval.reason == "2 source trajectories: an interval needs at least 5"

@@ -36,6 +36,11 @@ def test_a_limit_is_spread_over_shift_levels() -> None:
     assert Counter(t.seal.level for t in plan.targets) == {"none": 1, "small": 1, "medium": 1, "large": 1}
 
 
+def test_a_limit_is_spread_over_families_across_levels() -> None:
+    plan = make_plan(_demo(limit=4, families=(), levels=()))
+    assert len({t.seal.family for t in plan.targets}) == 4
+
+
 def test_a_filter_that_leaves_nothing_says_what_to_loosen() -> None:
     with pytest.raises(UserError, match="did you mean"):
         make_plan(_demo(families=("apps/star-newest-mial",)))

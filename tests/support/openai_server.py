@@ -14,12 +14,16 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """One response. `drip`: a blank is sent every so many seconds before the body, as some providers do."""
+    """One response. `drip`: a blank is sent every so many seconds before the body, as some providers do.
+
+    A body of bytes is a stream of events, which ends with the connection; `cut`: only so many bytes of it are sent.
+    """
 
     body: Any
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     drip: float = 0.0
+    cut: int | None = None
 
 
 @dataclass
@@ -76,6 +80,7 @@ def playback(replies: Sequence[Reply], hold: float = 0.0) -> Iterator[Playback]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -91,6 +96,9 @@ def playback(replies: Sequence[Reply], hold: float = 0.0) -> Iterator[Playback]:
             self.send(reply)
 
         def send(self, reply: Reply) -> None:
+            if isinstance(reply.body, bytes):
+                self.stream(reply)
+                return
             data = json.dumps(reply.body).encode()
             blanks = 40 if reply.drip else 0
             self.send_response(reply.status)
@@ -102,7 +110,16 @@ def playback(replies: Sequence[Reply], hold: float = 0.0) -> Iterator[Playback]:
             for _ in range(blanks):
                 time.sleep(reply.drip)
                 self.wfile.write(b"\n")
-            self.wfile.write(data)
+            self.wfile.write(data[: reply.cut])
+            self.close_connection = reply.cut is not None
+
+        def stream(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(reply.body[: reply.cut])
+            self.close_connection = True
 
         def log_message(self, format: str, *args: Any) -> None: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rebind.memory.osu.config import DISJOINT, NO_NOVELTY, SIMILARITY_ONLY, OsuConfig
@@ -11,9 +11,10 @@ from rebind.memory.osu.flat import Flat, NoMemory, PeriodicSummary, Replay, Slid
 from rebind.memory.osu.greedy import CoverageAware, Mmr
 from rebind.memory.osu.hierarchy import DisjointHierarchy, TreeAbstraction
 from rebind.memory.osu.packing import Memory
-from rebind.memory.osu.pool import Pool, build_pool
+from rebind.memory.osu.pool import Pool, build_pool, pruned, raw_units
 from rebind.memory.osu.retrieve import GroundTruthFiltered, OsuMem
 from rebind.memory.osu.trajectory import Steps, Trajectory
+from rebind.memory.osu.units import RawUnit
 
 OSU = "OSU-Mem"
 OSU_DISJOINT = "OSU-Mem (disjoint)"
@@ -30,12 +31,18 @@ class Bench:
     history: Trajectory
     evidence: Steps
     """For the ground-truth filter alone."""
-    shared: dict[str, Pool] = field(default_factory=dict)
-    """Further pools that several methods read."""
+
+    @cached_property
+    def _raw(self) -> list[RawUnit]:
+        return raw_units(self.history, OsuConfig())
 
     @cached_property
     def pool(self) -> Pool:
-        return build_pool(self.history, OsuConfig())
+        return pruned(self.history, OsuConfig(), self._raw)
+
+    @cached_property
+    def disjoint(self) -> Pool:
+        return pruned(self.history, DISJOINT, self._raw)
 
     def variant(self, config: OsuConfig) -> OsuMem:
         """OSU-Mem over the shared pool with other retrieval settings; those of the build must be the defaults."""
@@ -54,7 +61,7 @@ METHODS: Mapping[str, Callable[[Bench], Memory]] = {
     "Tree Abstraction": lambda b: TreeAbstraction(b.history),
     OSU: lambda b: OsuMem(b.pool),
     "OSU-Mem + GF": lambda b: GroundTruthFiltered(b.pool, b.evidence),
-    OSU_DISJOINT: lambda b: OsuMem(build_pool(b.history, DISJOINT)),
+    OSU_DISJOINT: lambda b: OsuMem(b.disjoint),
     "OSU-Mem (sim only)": lambda b: OsuMem(build_pool(b.history, SIMILARITY_ONLY)),
     "OSU-Mem (no novelty)": lambda b: b.variant(NO_NOVELTY),
     OSU_FLAT_FILL: lambda b: b.variant(OsuConfig(flat_fill=True)),

@@ -80,3 +80,12 @@ TABLE_6 = {
 
 MEMBERSHIPS = {"overlap": 2.16, "disjoint": 0.87, "evicted": 0.132}
 """ToolBench: units per evidence step, and evidence in no unit under disjoint (section 6.1)."""
+
+TABLE_7 = {
+    "T+E+": {"soft": 0.005, "hard": 0.064},
+    "T+E-": {"soft": 0.019, "hard": 0.023},
+    "T-E+": {"soft": 0.016, "hard": 0.039},
+    "T-E-": {"soft": 0.000, "hard": 0.008},
+    "all": {"soft": 0.009, "hard": 0.031},
+}
+"""OSU − Flat in recall after an LLM (GPT-4o-mini) selected, B = 256."""

@@ -35,23 +35,23 @@ FROZEN = World()
 FROZEN_NAME = "frozen-1"
 FROZEN_WHY = (
     "Fixed before OSU-Mem was run on it. Ages, bursts and tools by the published generator statistics and the rows of "
-    "replay and sliding window; burst length 4 by the least root mean square distance to Table 9 of the rows without "
-    "units over lengths 1 to 4 (see calibration), which separates 1 from the rest but hardly 2, 3 and 4; background "
-    "entities at .2, the one annotation noise the text states, as nothing published without OSU-Mem depends on it. "
-    "That the gain hinges on both was known from an earlier prototype; the grid shows how."
+    "replay and sliding window. The rows without units tell burst length 1 from the rest but hardly 2, 3 and 4 apart "
+    "(see calibration: 3 is the nearest to Table 9 by a hair, 4 was fixed); background entities at .2, the one "
+    "annotation noise the text states, as nothing published without OSU-Mem depends on it. That the gain hinges on "
+    "both was known from an earlier prototype; the grid shows how."
 )
 BURST_LENGTHS = (1, 2, 3, 4)
 BACKGROUND_RATES = (0.5, 0.2, 0.0)
 
 
-CALIBRATION_SEEDS = (100, 101)
+CALIBRATION_SEEDS = (100,)
 """Apart from those of any result."""
 
 
 def run_synthetic(
     seeds: Sequence[int] = tuple(range(10)),
     progress: Progress | None = None,
-    grid_seeds: Sequence[int] = (0, 1),
+    grid_seeds: Sequence[int] = (0,),
     calibration_seeds: Sequence[int] = CALIBRATION_SEEDS,
 ) -> dict[str, Any]:
     """The whole benchmark.

@@ -3,6 +3,7 @@ I)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rebind.eval.bench.osu import published
-from rebind.eval.bench.osu.cells import CELLS, break_even, marginals, oracle_ceiling
+from rebind.eval.bench.osu.cells import CELLS
 from rebind.eval.bench.osu.interaction import interaction
 from rebind.eval.bench.osu.methods import FLAT, METHODS, OSU, OSU_DISJOINT
 from rebind.eval.bench.osu.routing import route
+from rebind.eval.bench.osu.rule import rule
 from rebind.eval.bench.osu.scoring import (
     BUDGETS,
     PRIMARY,
@@ -28,10 +30,13 @@ from rebind.eval.bench.osu.scoring import (
     values,
 )
 from rebind.eval.bench.osu.tau_data import (
+    FAULT_RUNS,
+    RUNS,
     Encode,
     TauEpisode,
     TauQuery,
     augment,
+    cells_of,
     concatenate,
     load,
     noisy_mean,
@@ -76,17 +81,16 @@ def run_tau(data: Path, progress: Progress | None = None, encode: Encode | None 
     _tell(progress, 3, stages)
     augmented = score(_asks([augment(e) for e in episodes], noisy_mean), METHODS)
     _tell(progress, 4, stages)
-    router = route(episodes)
-    others = [route(episodes, budget) for budget in BUDGETS if budget != PRIMARY]
+    router, *others = route(sources)
     _tell(progress, 5, stages)
     result = {
         "configuration": CONFIGURATION,
         "statistics": _statistics(episodes, len(sources)),
-        "cells": _cells(episodes),
+        "cells": _cells(episodes, cells_of(data, (*RUNS, *FAULT_RUNS))),
         "rows": means(frame),
         "crosstab": _crosstab(frame),
         "interaction": [{"budget": b, **interaction(frame, b), "published": published.INTERACTION[b]} for b in BUDGETS],
-        "rule": _rule(frame),
+        "rule": rule(frame),
         "verbatim": {"rows": means(own_words), "crosstab": _crosstab(own_words)},
         "augmented": {"rows": means(augmented), "gaps": _gaps(augmented)},
         "held": held((e.history, q.evidence) for e in episodes for q in e.queries if q.crosstab),
@@ -126,16 +130,19 @@ def _statistics(episodes: Sequence[TauEpisode], kept: int) -> list[Row]:
     return [{"name": name, "measured": measured, "published": paper} for name, measured, paper in facts]
 
 
-def _cells(episodes: Sequence[TauEpisode]) -> list[Row]:
-    """Both distributions: of the cross-tabulation (at most 7 evidence steps) and of all queries (section 6.6)."""
+def _cells(episodes: Sequence[TauEpisode], with_faults: Counter[str]) -> list[Row]:
+    """Both distributions: of the cross-tabulation (at most 7 evidence steps) and of all queries (section 6.6). The
+    former also with the runs that have injected faults, which are counted only."""
+    asked = [q for e in episodes for q in e.queries]
     rows: list[Row] = []
-    for name, paper, wanted in (
-        ("crosstab", published.TAU_CELLS, [q for e in episodes for q in e.queries if q.crosstab]),
-        ("selection", published.SELECTION_CELLS, [q for e in episodes for q in e.queries]),
+    for name, paper, counts in (
+        ("crosstab", published.TAU_CELLS, Counter(q.cell for q in asked if q.crosstab)),
+        ("crosstab with fault runs", published.TAU_CELLS, with_faults),
+        ("selection", published.SELECTION_CELLS, Counter(q.cell for q in asked)),
     ):
         for cell in CELLS:
-            n = sum(q.cell == cell for q in wanted)
-            rows.append({"set": name, "cell": cell, "n": n, "fraction": n / len(wanted), "published": paper[cell]})
+            n = counts[cell]
+            rows.append({"set": name, "cell": cell, "n": n, "fraction": n / counts.total(), "published": paper[cell]})
     return rows
 
 
@@ -168,39 +175,6 @@ def _crosstab_row(frame: pd.DataFrame, cell: str, budget: int) -> Row:
     row["published"] = paper
     row["same_sign"] = None if paper is None else bool(np.sign(paper) == np.sign(hit2))
     return row
-
-
-def _rule(frame: pd.DataFrame) -> list[Row]:
-    """The predictive rule at every budget (Appendix I, Table 17): break-even shares, where our population stands, and
-    the oracle's ceiling over Flat."""
-    queries = frame.drop_duplicates("query")
-    fractions = {cell: float((queries["cell"] == cell).mean()) for cell in CELLS}
-    ours = marginals(fractions)
-    rows: list[Row] = []
-    for budget in BUDGETS:
-        gaps = {}
-        for cell in CELLS:
-            part = frame[frame["cell"] == cell]
-            gaps[cell] = float(np.mean(values(part, OSU, budget, "hit2") - values(part, FLAT, budget, "hit2")))
-        even = break_even(fractions, gaps)
-        aggregate = sum(fractions[c] * gaps[c] for c in CELLS)
-        rows.append(
-            {
-                "budget": budget,
-                "p": even.p,
-                "always": even.always,
-                "pi_tool_even": even.tool,
-                "pi_any_even": even.any,
-                "pi_tool": ours.tool,
-                "pi_any": ours.any,
-                "band": "net-positive" if aggregate > 0 else "net-negative",
-                "aggregate": aggregate,
-                "oracle": oracle_ceiling(fractions, gaps),
-                "published_p": published.BREAK_EVEN[budget],
-                "published_oracle": published.ORACLE if budget == PRIMARY else None,
-            }
-        )
-    return rows
 
 
 def _gaps(frame: pd.DataFrame) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,8 @@ from rebind.memory.osu.annotations import Annotated, annotate_messages, token_co
 from rebind.memory.osu.trajectory import Note, Steps, Trajectory, Vectors, join, on_grid, trajectory
 
 RUNS = ("airline-gpt-4o.json.gz", "retail-tool-calling.json.gz")
+FAULT_RUNS = ("retail-faults-503.json.gz",)
+"""Runs whose calls were made to fail; their cells are counted, but nothing is measured on them."""
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 LEAST_EVIDENCE, MOST_EVIDENCE = 2, 7
@@ -94,9 +97,7 @@ def load(data: Path, encode: Encode) -> list[Source]:
     Raises:
         DataError: a file is missing or is no list of runs.
     """
-    runs = [run for name in RUNS for run in _read(data, name)]
-    parsed = [(run, tuple(annotate_messages(run["traj"])), _matched(run)) for run in runs]
-    kept = [(r, steps, gold) for r, steps, gold in parsed if len(gold) >= LEAST_EVIDENCE and len(steps) >= _LEAST_STEPS]
+    kept = _kept(data, RUNS)
     texts = list(dict.fromkeys(step.text for _, steps, _ in kept for step in steps))
     row = {text: i for i, text in enumerate(texts)}
     encoded = encode(texts)
@@ -105,11 +106,36 @@ def load(data: Path, encode: Encode) -> list[Source]:
             task=f"{run['domain']}/{run['task_id']}",
             steps=steps,
             gold=np.array(gold),
-            turns=np.array([i for i, m in enumerate(_spoken(run)) if m["role"] == "user"]),
+            turns=_user_turns(run),
             vectors=encoded[[row[step.text] for step in steps]],
         )
         for run, steps, gold in kept
     ]
+
+
+def cells_of(data: Path, names: Sequence[str]) -> Counter[str]:
+    """How many queries of the cross-tabulation the runs of some files have in each cell; nothing is encoded.
+
+    Raises:
+        DataError: a file is missing or is no list of runs.
+    """
+    return Counter(
+        shares([steps[step].note for step in before]).cell
+        for run, steps, gold in _kept(data, names)
+        for before in (np.array(gold)[np.array(gold) < turn] for turn in _user_turns(run))
+        if LEAST_EVIDENCE <= len(before) <= MOST_EVIDENCE
+    )
+
+
+def _kept(data: Path, names: Sequence[str]) -> list[tuple[dict[str, Any], tuple[Annotated, ...], list[int]]]:
+    """Runs with their steps and matched gold actions, without those that have too few of either."""
+    runs = [run for name in names for run in _read(data, name)]
+    parsed = [(run, tuple(annotate_messages(run["traj"])), _matched(run)) for run in runs]
+    return [(r, steps, gold) for r, steps, gold in parsed if len(gold) >= LEAST_EVIDENCE and len(steps) >= _LEAST_STEPS]
+
+
+def _user_turns(run: Mapping[str, Any]) -> Steps:
+    return np.array([i for i, m in enumerate(_spoken(run)) if m["role"] == "user"])
 
 
 def _read(data: Path, name: str) -> list[dict[str, Any]]:
@@ -141,11 +167,11 @@ def _matched(run: Mapping[str, Any]) -> list[int]:
     return sorted(set(found))
 
 
-def concatenate(sources: Sequence[Source]) -> list[TauEpisode]:
+def concatenate(sources: Sequence[Source], context: int = 0) -> list[TauEpisode]:
     """One episode for every run that has a query: the run among others drawn at random, 256 to 311 steps, its place
     drawn too; entities and tools prefixed by source (Stage C; that every run is focal once is ours: it uses all
-    queries)."""
-    rng = np.random.default_rng(_SEED)
+    queries). Another `context` draws other company; the benchmark's tables are of context 0."""
+    rng = np.random.default_rng([_SEED, context] if context else _SEED)
     episodes = []
     for number in rng.permutation(len(sources)).tolist():
         asked = list(_turns(sources[number]))

@@ -20,7 +20,7 @@ def tables(result: Mapping[str, Any]) -> list[Table]:
         _rule(result),
         _augmented(result),
         _held(result),
-        *(_router(one) for one in (result["router"], *result["router_other_budgets"])),
+        *(t for one in (result["router"], *result["router_other_budgets"]) for t in _router(one)),
     ]
 
 
@@ -68,6 +68,7 @@ def _rule(result: Mapping[str, Any]) -> Table:
         [
             str(r["budget"]),
             r["always"] or _optional(r["p"], ".1%"),
+            f"{r['p_low']:.0%} to {r['p_high']:.0%}",
             _optional(r["pi_tool_even"], ".1%"),
             _optional(r["pi_any_even"], ".1%"),
             f"{r['pi_tool']:.1%}",
@@ -82,6 +83,7 @@ def _rule(result: Mapping[str, Any]) -> Table:
     columns = [
         "B",
         "break-even p",
+        "95 %",
         "π_T+ at p",
         "π_any+ at p",
         "π_T+",
@@ -117,20 +119,29 @@ def _held(result: Mapping[str, Any]) -> Table:
     return "How units hold evidence", columns, rows
 
 
-def _router(router: Mapping[str, Any]) -> Table:
-    rows = [
-        [
-            r["cell"],
-            str(r["n"]),
-            *(f"{r[key]:.3f}" for key in ("osu", "flat", "oracle", "router")),
-            f"{r['over_better']:+.3f}",
-            f"{r['to_overlap']:.0%}",
-        ]
-        for r in router["rows"]
-    ]
+def _router(router: Mapping[str, Any]) -> list[Table]:
+    shares = [key for key in router["rows"][0] if key.startswith("always_")]
     main = "" if router["budget"] == PRIMARY else " (not the primary budget)"
-    title = f"Router on held-out tasks, Hit@2, B = {router['budget']}{main}"
-    return title, ["cell", "n", "OSU", "Flat", "cell oracle", "router", "over the better", "to overlap"], rows
+    columns = ["cell", "queries", "n", "OSU", "Flat", *(f"overlap {k.removeprefix('always_')}" for k in shares)]
+    columns += ["cell oracle", "router", "over the better", "mean overlap share"]
+    return [
+        (
+            f"Router on held-out tasks, Hit@2, B = {router['budget']}{main}{which}",
+            columns,
+            [
+                [
+                    r["cell"],
+                    str(r["queries"]),
+                    str(r["n"]),
+                    *(f"{r[key]:.3f}" for key in ("osu", "flat", *shares, "oracle", "router")),
+                    f"{r['over_better']:+.3f}",
+                    f"{r['overlap_share']:.2f}",
+                ]
+                for r in router[part]
+            ],
+        )
+        for part, which in (("rows", ""), ("untouched", ": tasks that no choice was made on"))
+    ]
 
 
 def _optional(value: float | None, form: str) -> str:

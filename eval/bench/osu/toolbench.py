@@ -18,10 +18,8 @@ from rebind.eval.bench.osu.toolbench_data import Library, Planted, load, plant
 from rebind.eval.bench.osu.units_held import held
 from rebind.eval.stats import RESAMPLES, sign_flip
 from rebind.memory.encoders import encoder
-from rebind.memory.osu.config import DISJOINT
 from rebind.memory.osu.greedy import CohesionGreedy, CoverageGuided
 from rebind.memory.osu.packing import Memory
-from rebind.memory.osu.pool import Pool, build_pool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,24 +105,17 @@ def _name(kind: str, strength: float, construction: str) -> str:
     return f"{kind}={strength:g} {construction}"
 
 
-def _disjoint(bench: Bench) -> Pool:
-    """The disjoint pool of a history, built once for all variants of an episode."""
-    if "disjoint" not in bench.shared:
-        bench.shared["disjoint"] = build_pool(bench.history, DISJOINT)
-    return bench.shared["disjoint"]
-
-
 def _beta_pair(beta: float) -> dict[str, Callable[[Bench], Memory]]:
     return {
         _name("beta", beta, "overlap"): lambda b: CoverageGuided(b.pool, beta),
-        _name("beta", beta, "disjoint"): lambda b: CoverageGuided(_disjoint(b), beta),
+        _name("beta", beta, "disjoint"): lambda b: CoverageGuided(b.disjoint, beta),
     }
 
 
 def _alpha_pair(alpha: float) -> dict[str, Callable[[Bench], Memory]]:
     return {
         _name("alpha", alpha, "overlap"): lambda b: CohesionGreedy(b.pool, alpha),
-        _name("alpha", alpha, "disjoint"): lambda b: CohesionGreedy(_disjoint(b), alpha),
+        _name("alpha", alpha, "disjoint"): lambda b: CohesionGreedy(b.disjoint, alpha),
     }
 
 

@@ -7,8 +7,8 @@ import sys
 import typer
 
 from rebind import __version__
-from rebind.cli import bank, bench, demo, doctor, envs, ledger, report, study, targets
-from rebind.errors import ProviderRefused, RebindError, UserError
+from rebind.cli import bank, bench, demo, doctor, envs, export, ledger, power, report, study, targets, usable
+from rebind.errors import LimitReached, ProviderRefused, RebindError, UserError
 
 app = typer.Typer(
     name="rebind",
@@ -21,10 +21,13 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.add_typer(study.app, name="study")
 app.command("report")(report.report)
+app.command("power")(power.power)
 app.command("audit")(ledger.audit)
 app.add_typer(bank.app, name="bank")
 app.add_typer(targets.app, name="targets")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(export.app, name="export")
+app.add_typer(usable.app, name="usable")
 app.add_typer(envs.app, name="envs")
 app.add_typer(bench.app, name="bench")
 app.command("doctor")(doctor.doctor)
@@ -47,12 +50,15 @@ def root(
 
 def main() -> None:
     """Entry point of the console script. Exit codes: 0 done, 1 a check did not hold or infrastructure failed, 2 bad
-    input, 130 interrupted."""
+    input, 3 stopped at the study's own limit, 130 interrupted."""
     try:
         app()
     except (UserError, ProviderRefused) as error:
         print(f"rebind: {error}", file=sys.stderr)
         sys.exit(2)
+    except LimitReached as error:
+        print(f"rebind: {error}", file=sys.stderr)
+        sys.exit(3)
     except RebindError as error:
         print(f"rebind: {type(error).__name__}: {error}", file=sys.stderr)
         sys.exit(1)

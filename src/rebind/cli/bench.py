@@ -7,11 +7,13 @@ from typing import Any
 
 import typer
 
+from rebind.cli import bench_shardmemo
 from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
 
 app = typer.Typer(help="Measure what Rebind claims about itself.", no_args_is_help=True)
 osu = typer.Typer(help="Overlapping semantic units against every baseline (OSU-Mem).", no_args_is_help=True)
 app.add_typer(osu, name="osu")
+app.add_typer(bench_shardmemo.app, name="shardmemo")
 DATA = typer.Option(..., "--data", help="Folder of the real data.")
 
 
@@ -30,6 +32,40 @@ def crash(
 
 
 @app.command()
+def faults(
+    seed: int = typer.Option(0, "--seed", help="Of the storm of random faults."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Inject every fault of a provider and every misbehaviour of a model; check what the ledger makes of each."""
+    from rebind.eval.bench.faults import run
+
+    with progress("faults") as bar:
+        result = run(seed=seed, progress=bar)
+    if as_json:
+        emit(result)
+        return
+    columns = ("fault", "how", "doing", "injected", "recovered", "infra", "agent", "misattributed", "hung", "endings")
+    rows = [[", ".join(v) if isinstance(v, dict) else v for v in map(row.get, columns)] for row in result["rows"]]
+    table("Faults, and what became of them", columns, rows)
+    facts("All", {name: result[name] for name in columns[3:9]})
+
+
+@app.command()
+def calibration(
+    studies: int = typer.Option(2000, "--studies", min=20, help="Simulated studies; a quarter of it per small size."),
+    seed: int = typer.Option(0, "--seed", help="Of the simulated actor."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Simulate studies with planted effects: do intervals cover them, and do tests hold their level?"""
+    from rebind.eval.bench.calibration import run
+    from rebind.eval.bench.calibration_tables import tables
+
+    with progress("calibration") as bar:
+        result = run(studies, seed, bar)
+    _show(result, tables(result), as_json)
+
+
+@app.command()
 def tamper(
     edits: int = typer.Option(1000, "--edits", min=1, help="How many edits to try, each on a fresh copy."),
     seed: int = typer.Option(0, "--seed", help="Of the random edits."),
@@ -41,6 +77,53 @@ def tamper(
     with progress("tamper") as bar:
         result = run(edits=edits, seed=seed, progress=bar)
     emit(result) if as_json else facts("Tamper", result)
+
+
+@app.command()
+def ledger(
+    episodes: int = typer.Option(10_000, "--episodes", min=40, help="Of the made ledger, 25 steps each."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Time appending and committing, and `rebind report` on a big made ledger (simulated)."""
+    from rebind.eval.bench.ledger import run
+
+    with progress("ledger") as bar:
+        result = run(bar, episodes)
+    emit(result) if as_json else facts("Ledger", result)
+
+
+@app.command()
+def tokens(
+    episodes: int = typer.Option(1000, "--episodes", min=1, help="Episodes against each wire format."),
+    seed: int = typer.Option(0, "--seed", help="Of what the provider does."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Run episodes against OpenAI's and Anthropic's wire formats; hold the ledger against the provider's invoice."""
+    from rebind.eval.bench.tokens import run
+
+    with progress("tokens") as bar:
+        result = run(episodes=episodes, seed=seed, progress=bar)
+    if as_json:
+        emit(result)
+        return
+    forms = list(result["formats"])
+    rows = [[kind, *(str(result["formats"][form].get(kind, 0)) for form in forms)] for kind in result["kinds"]]
+    table("Responses, calls and counts that are null", ["what", *forms], rows)
+    facts("Tokens", {name: result[name] for name in ("violations", "episodes", "details")})
+
+
+@app.command()
+def overhead(
+    episodes: int = typer.Option(40, "--episodes", min=4, help="Episodes of each side in each turn."),
+    repeats: int = typer.Option(4, "--repeats", min=1, help="Turns of each side."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Time what Rebind and inspect-ai add to a step, beside the same scripted model and tool."""
+    from rebind.eval.bench.overhead import run
+
+    with progress("overhead") as bar:
+        result = run(episodes=episodes, repeats=repeats, progress=bar)
+    emit(result) if as_json else facts("Overhead", result)
 
 
 @osu.command()
@@ -76,6 +159,25 @@ def toolbench(data: Path = DATA, as_json: bool = JSON_OPTION) -> None:
 
     with progress("toolbench") as bar:
         result = run_toolbench(data, lambda done, total: bar("seeds", done, total))
+    _show(result, tables(result), as_json)
+
+
+@osu.command()
+def select(
+    data: Path = DATA,
+    model: str = typer.Option(..., "--model", help="Who reads: a litellm name, local/NAME, or simulated/NAME."),
+    api_base: str | None = typer.Option(None, "--api-base", help="A server that speaks OpenAI's wire format."),
+    limit: int | None = typer.Option(None, "--limit", min=1, help="Only so many queries, evenly spaced over all."),
+    seeds: int = typer.Option(1, "--seeds", min=1, help="Seeds 0 to N-1, averaged by query."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Let a model name the evidence among retrieved steps of tau-bench runs: soft and hard recall."""
+    from rebind.eval.bench.osu.selection import reader, run_selection, tables
+
+    with progress("select") as bar, reader(model, api_base) as llm:
+        result = run_selection(
+            data, llm, model, lambda done, total: bar("queries", done, total), limit=limit, seeds=range(seeds)
+        )
     _show(result, tables(result), as_json)
 
 

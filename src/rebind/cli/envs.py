@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
 from rebind.errors import UserError
+from rebind.types import Checked, World
 
 app = typer.Typer(help="List and check environments.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_(as_json: bool = JSON_OPTION) -> None:
-    """List environments."""
+    """List environments, what each needs, and whether it can run on this machine."""
     from rebind.envs import names, world
 
-    worlds = [world(n) for n in names()]
-    rows = [{"name": w.name, "env_id": w.env_id, "families": len(w.families())} for w in worlds]
+    rows = [_row(world(name)) for name in names()]
     if as_json:
         emit(rows)
-    else:
-        table("Environments", ("name", "id", "families"), [tuple(r.values()) for r in rows])
+        return
+    columns = ("name", "id", "families", "needs", "runs here")
+    shown = [(r["name"], r["env_id"], r["families"], r["needs"], r["why_not"] or "yes") for r in rows]
+    table("Environments", columns, shown)
+
+
+def _row(world: World) -> dict[str, Any]:
+    needs, why_not = (world.needs, world.unavailable()) if isinstance(world, Checked) else ("", None)
+    return {
+        "name": world.name,
+        "env_id": world.env_id,
+        "families": len(world.families()),
+        "needs": needs,
+        "available": why_not is None,
+        "why_not": why_not,
+    }
 
 
 @app.command()
@@ -31,16 +47,16 @@ def check(
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Prove every family: nothing done fails, the oracle passes, replaying the source on a shifted target fails."""
-    from rebind.envs import names
+    from rebind.envs import world
 
-    if env != "apps":
-        from rebind.errors import did_you_mean
-
-        raise UserError(f"no environment named {env!r}{did_you_mean(env, names())}")
-    from rebind.envs.apps.check import check as check_apps
-
+    one = world(env)
+    if not isinstance(one, Checked):
+        raise UserError(f"the environment {env!r} comes from another package and has no check of its own")
+    why_not = one.unavailable()
+    if why_not:
+        raise UserError(f"the environment {env!r} cannot run here: {why_not}")
     with progress(f"check {env}") as bar:
-        result = check_apps(families=family or None, seeds=range(seeds), progress=bar)
+        result = one.check(family or None, range(seeds), bar)
     if as_json:
         emit(result)
     else:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rebind.types import Progress
+
 if TYPE_CHECKING:
     from rich.console import Console
 
 JSON_OPTION = typer.Option(False, "--json", help="Print the data as JSON on standard output.")
-
-
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many are done, and how many there are."""
 
 
 def console() -> Console:
@@ -73,6 +71,13 @@ def _plain(screen: Console, title: str) -> Progress:
     return advance
 
 
+def screen() -> Console:
+    """Standard output, for what is no plain table."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False)
+
+
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A table on standard output."""
     from rich.console import Console
@@ -84,7 +89,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
         made.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         made.add_row(*("–" if value is None else str(value) for value in row))
-    Console(highlight=False).print(made)
+    Console(highlight=False, markup=False).print(made)  # a cell may hold square brackets
 
 
 def facts(title: str, values: Mapping[str, Any]) -> None:

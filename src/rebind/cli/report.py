@@ -7,15 +7,38 @@ from pathlib import Path
 import typer
 
 from rebind.cli.output import JSON_OPTION, console
+from rebind.errors import UserError
 
 
 def report(
-    run: Path = typer.Argument(..., help="Run folder."),
+    runs: list[Path] = typer.Argument(..., help="Run folder; with --compare two or more, the first as reference."),
     out: Path | None = typer.Option(None, "--out", help="Folder for HTML, CSV and LaTeX; RUN/report by default."),
+    compare: bool = typer.Option(False, "--compare", help="Compare runs, paired on target, seed and condition."),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Recompute the report from the ledger: tables here, and HTML, CSV and LaTeX files."""
-    publish(run, out or run / "report", as_json)
+    if compare:
+        publish_comparison(runs, out or runs[0] / "report" / "compare", as_json)
+        return
+    if len(runs) > 1:
+        raise UserError(f"a report is of one run, got {len(runs)}: with --compare they are set side by side")
+    publish(runs[0], out or runs[0] / "report", as_json)
+
+
+def publish_comparison(runs: list[Path], out: Path, as_json: bool) -> None:
+    """Compares runs, writes the page and its tables, and prints them."""
+    from rich.console import Console
+
+    from rebind.eval.compare import compare
+    from rebind.eval.report.compare_forms import print_comparison, write_comparison
+
+    made = compare(runs)
+    page = write_comparison(made, out)
+    if as_json:
+        typer.echo(made.model_dump_json(indent=2))
+    else:
+        print_comparison(made, Console(highlight=False))
+    console().print(f"comparison: {page.resolve()}", markup=False, soft_wrap=True)
 
 
 def publish(run: Path, out: Path, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
+from rebind.cli.output import JSON_OPTION, emit, facts, progress, screen, table
 
 app = typer.Typer(help="Plan and run a study.", no_args_is_help=True)
 STUDY = typer.Argument(..., help="Study file (TOML).")
@@ -18,10 +18,12 @@ STUDY = typer.Argument(..., help="Study file (TOML).")
 def plan(study: Path = STUDY, as_json: bool = JSON_OPTION) -> None:
     """Print the cells and an estimate of calls, tokens and cost, before anything is spent."""
     from rebind.banks.store import Bank
+    from rebind.eval.models import check_limits
     from rebind.eval.plan import estimate, make_plan
     from rebind.eval.study import load_study
 
     made = make_plan(load_study(study))
+    check_limits(made.study)
     expected = estimate(made, Bank.open(made.study.bank.path))
     if as_json:
         emit({"study": made.study.name, "cells": [c.id for c in made.cells], "estimate": asdict(expected)})
@@ -56,6 +58,30 @@ def run(
     loaded = load_study(study)
     summary = execute(loaded, out or Path("runs") / loaded.name)
     emit(summary) if as_json else facts(f"Run {loaded.name}", summary)
+
+
+@app.command()
+def watch(
+    run: Path = typer.Argument(..., help="Run folder; it need not exist yet."),
+    once: bool = typer.Option(False, "--once", help="Print one frame and end."),
+    as_json: bool = typer.Option(False, "--json", help="Print one frame as JSON and end."),
+) -> None:
+    """Watch a run from another terminal, from its ledger alone, until it is finished."""
+    from rebind.cli.watching import draw, live
+    from rebind.eval.watch import Watch
+
+    seen = Watch(run)
+
+    def frame() -> dict[str, Any]:
+        seen.refresh()
+        return seen.frame()
+
+    if as_json:
+        emit(frame())
+    elif once:
+        screen().print(draw(frame()))
+    else:
+        live(screen(), frame)
 
 
 def execute(study: Any, folder: Path) -> dict[str, Any]:

@@ -15,8 +15,9 @@ import rebind.envs.apps
 from rebind.envs import register
 from rebind.envs.apps.api.registry import REGISTRY
 from rebind.envs.apps.env import AppsEnv
-from rebind.envs.apps.spaces import MAX_LENGTH, ActionText, UnicodeText
+from rebind.envs.apps.spaces import ActionText
 from rebind.envs.apps.world import AppsWorld
+from rebind.envs.spaces import MAX_LENGTH, UnicodeText
 from rebind.errors import EnvironmentFailure, UserError
 from rebind.types import Code, Environment, Seal, ToolCall
 

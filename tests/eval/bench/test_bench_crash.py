@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import random
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 from support.audited import Entry, clean_run, write
 
-from rebind.eval.bench.crash import _reported, _tear, compare, doubled, episodes_of, lost
+from rebind.eval.bench.crash import _reported, _shares, _tear, compare, doubled, episodes_of, lost
+from rebind.eval.bench.victims import POINTS
 from rebind.eval.ledger import LEDGER_FILE, Ledger, verify
 
 
@@ -50,6 +55,46 @@ def test_the_commands_last_word_on_episodes_is_read_past_those_on_selecting() ->
     )
     assert _reported("small: 3/6 after 1 s  selecting\n") == 0
     assert _reported("") == 0
+
+
+def test_the_kills_of_all_rounds_are_as_many_as_were_asked_for() -> None:
+    for kills in (1, 7, 300):
+        shares = list(_shares(kills, random.Random(kills)))
+        assert sum(shares) == kills
+        assert max(shares) <= 9
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from rebind.eval.bench.victims import POINTS, _killer
+sys.path.insert(0, sys.argv[3])
+from support.audited import clean_run, write
+from rebind.eval.lock import write_or_check
+sys.addaudithook(_killer(POINTS[sys.argv[1]]))
+folder = Path(sys.argv[2])
+write_or_check(folder, {"study": 1})
+write(clean_run(), folder)
+"""
+
+
+@pytest.mark.parametrize(
+    ("point", "there"),
+    [
+        ("lock: before it is written", set()),
+        ("lock: before it appears", {"study.lock.tmp"}),
+        ("seal: before the manifest is written", {"study.lock", "ledger.jsonl", "ledger.lock"}),
+        ("seal: before the manifest appears", {"study.lock", "ledger.jsonl", "ledger.lock", "manifest.json.tmp"}),
+        ("seal: after the manifest appeared", {"study.lock", "ledger.jsonl", "ledger.lock", "manifest.json"}),
+    ],
+)
+def test_a_named_point_kills_at_that_call_and_no_other(tmp_path: Path, point: str, there: set[str]) -> None:
+    tests = Path(__file__).resolve().parents[2]
+    folder = tmp_path / "run"
+    words = [sys.executable, "-c", KILLED, point, str(folder), str(tests)]
+    assert subprocess.run(words, check=False, capture_output=True).returncode == -signal.SIGKILL
+    assert {p.name for p in folder.iterdir()} == there
+    assert len(POINTS) == 5
 
 
 def test_a_tear_spares_every_event_and_leaves_a_ledger_that_can_be_opened(tmp_path: Path) -> None:

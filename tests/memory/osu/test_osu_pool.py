@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -10,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.osu_histories import DIMENSIONS, Made, histories
 
+from rebind.memory.osu import growing
 from rebind.memory.osu.config import OsuConfig
 from rebind.memory.osu.growing import GrowingPool
 from rebind.memory.osu.pool import Pool, build_pool
 from rebind.memory.osu.retrieve import OsuMem
 from rebind.memory.osu.trajectory import GRID, Note, TrajectoryError, join, trajectory
-from rebind.memory.osu.units import chunks, segments
+from rebind.memory.osu.units import Group, RawUnit, chunks, measure, segments
 
 configs = st.builds(
     OsuConfig,
@@ -48,12 +50,13 @@ def test_appending_steps_gives_exactly_the_pool_of_a_full_build(
     case: Made, config: OsuConfig, data: st.DataObject
 ) -> None:
     steps = data.draw(st.integers(1, len(case.history)))
-    growing, whole = grown(case, config, steps), build_pool(case.history.before(steps), config)
-    assert growing.units == whole.units
-    assert by_unit(growing) == by_unit(whole)
+    appended, whole = grown(case, config, steps), build_pool(case.history.before(steps), config)
+    assert appended.units == whole.units
+    assert by_unit(appended) == by_unit(whole)
     for budget in (64, 256):
         assert (
-            OsuMem(growing).retrieve(case.query, budget).tolist() == OsuMem(whole).retrieve(case.query, budget).tolist()
+            OsuMem(appended).retrieve(case.query, budget).tolist()
+            == OsuMem(whole).retrieve(case.query, budget).tolist()
         )
 
 
@@ -121,6 +124,25 @@ def test_pieces_cover_a_run_in_order_and_stay_below_the_cap(length: int, cap: in
     assert all(len(piece) <= cap for piece in pieces)
     grown_pieces = list(chunks(list(range(length + 1)), cap))
     assert grown_pieces[: max(0, len(pieces) - 2)] == pieces[: max(0, len(pieces) - 2)]
+
+
+def test_what_an_append_measures_anew_does_not_grow_with_the_trajectory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted in members of units whose geometry is computed; steps share entities and tools all along."""
+    counted: list[int] = []
+
+    def counting(groups: Sequence[Group], vectors: np.ndarray) -> list[RawUnit]:  # type: ignore[type-arg]  # float32
+        counted.append(sum(len(members) for _, _, members in groups))
+        return measure(groups, vectors)
+
+    monkeypatch.setattr(growing, "measure", counting)
+    rng = np.random.default_rng(0)
+    pool = GrowingPool(DIMENSIONS, OsuConfig(window=64))
+    for step in range(1_400):
+        note = Note((f"e{rng.integers(12)}",), f"t{rng.integers(4)}", step // 10)
+        pool.append(rng.normal(size=DIMENSIONS), 10, note)
+    early, late = np.array(counted[600:900]), np.array(counted[1_100:1_400])  # every tail is full from about 500 on
+    assert late.mean() <= 1.1 * early.mean()
+    assert late.max() < 200
 
 
 def test_joined_sources_share_no_unit() -> None:

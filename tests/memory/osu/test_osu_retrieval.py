@@ -21,7 +21,8 @@ from rebind.memory.osu.packing import Memory
 from rebind.memory.osu.plain import PLAIN
 from rebind.memory.osu.pool import Pool, build_pool
 from rebind.memory.osu.retrieve import GroundTruthFiltered, OsuMem, expansion
-from rebind.memory.osu.router import FEATURES, Routed, Router
+from rebind.memory.osu.router import SHARES, Examples, Routed, Router, mixed
+from rebind.memory.osu.signals import FEATURES, features
 from rebind.memory.osu.trajectory import Note, Trajectory, TrajectoryError, on_grid, similarities, trajectory
 
 MEMORIES: dict[str, Callable[[Trajectory], Memory]] = {
@@ -41,7 +42,7 @@ MEMORIES: dict[str, Callable[[Trajectory], Memory]] = {
     "cohesion": lambda h: CohesionGreedy(build_pool(h), 0.02),
     "filtered": lambda h: GroundTruthFiltered(build_pool(h), np.array([0])),
     "long": lambda h: LongOsuMem(build_pool(h)),
-    "routed": lambda h: Routed(build_pool(h), Router.fit(np.eye(len(FEATURES)), np.ones(len(FEATURES)))),
+    "routed": lambda h: Routed(build_pool(h), Router.fit(examples())),
 }
 
 
@@ -168,11 +169,59 @@ def test_the_long_index_finds_what_exact_retrieval_finds() -> None:
     assert np.mean(shares) >= 0.98
 
 
-def test_a_router_follows_the_sign_of_what_it_was_taught_and_survives_storage() -> None:
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(200, len(FEATURES)))
-    gains = np.sign(rows[:, 0])
-    router = Router.from_json(Router.fit(rows, gains).to_json())
-    assert np.mean(np.sign(router.expected(rows)) == gains) > 0.9
+def examples(count: int = 240) -> Examples:
+    """Queries whose first feature decides: overlap alone is right where it is positive, flat alone where it is not."""
+    rows = np.random.default_rng(0).normal(size=(count, len(FEATURES)))
+    right = rows[:, 0] > 0
+    outcomes = np.column_stack([right, right, ~right, ~right]).astype(np.float64)
+    return Examples(rows, outcomes, [str(i // 4) for i in range(count)], ["a" if i % 3 else "b" for i in range(count)])
+
+
+def test_a_router_learns_which_share_is_right_and_survives_storage() -> None:
+    past = examples()
+    router = Router.from_json(Router.fit(past).to_json())
+    chosen = past.outcomes[np.arange(len(past.rows)), router.choose(past.rows)]
+    assert chosen.mean() > 0.85
     with pytest.raises(TrajectoryError, match="features"):
         Router.from_json({**router.to_json(), "features": ["other"]})
+
+
+def test_a_router_refuses_examples_of_another_shape() -> None:
+    with pytest.raises(TrajectoryError, match=f"{len(FEATURES)} features"):
+        Examples(np.zeros((3, 2)), np.zeros((3, len(SHARES))), ["t"] * 3, ["k"] * 3)
+
+
+def test_no_fold_divides_a_group_and_every_query_is_held_out_once() -> None:
+    past = examples()
+    held = np.zeros(len(past.rows), dtype=int)
+    for mask in past.folds(7, seed=3):
+        assert not set(past.groups[mask]) & set(past.groups[~mask])
+        held += mask
+    assert (held == 1).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories, st.integers(0, 600), st.sampled_from(SHARES))
+def test_a_mixture_keeps_the_budget_and_takes_from_both_picks_alone(case: Made, budget: int, share: float) -> None:
+    overlap = OsuMem.of(case.history).retrieve(case.query, budget)
+    flat = Flat(case.history).retrieve(case.query, budget)
+    steps = mixed(overlap, flat, case.history.costs, budget, share)
+    assert case.history.costs[steps].sum() <= budget
+    assert len(np.unique(steps)) == len(steps)
+    assert np.isin(steps, np.union1d(overlap, flat)).all()
+
+
+def test_a_mixture_gives_overlap_its_share_first() -> None:
+    costs = np.full(8, 10, dtype=np.int64)
+    steps = mixed(np.array([0, 1, 2, 3]), np.array([4, 0, 5, 6]), costs, 40, 0.5)
+    assert steps.tolist() == [0, 1, 4, 5]
+
+
+@settings(max_examples=30, deadline=None)
+@given(histories, st.integers(0, 600))
+def test_what_a_router_sees_is_one_finite_number_a_feature(case: Made, budget: int) -> None:
+    pool = build_pool(case.history)
+    flat = Flat(case.history).retrieve(case.query, budget)
+    row = features(pool, case.query, OsuMem(pool).expand(case.query, budget), flat)
+    assert row.shape == (len(FEATURES),)
+    assert np.isfinite(row).all()

@@ -1,0 +1,1 @@
+"""Benchmarks of ShardMemo's evidence half: `locomo`, `hotpot`, `banking`, `scope`, `scale`, `permissions`."""

@@ -1,0 +1,64 @@
+"""What becomes of an event's data before it is chained: checked, freed of secrets, committed to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+import rfc8785
+from pydantic import JsonValue
+
+from rebind.errors import LedgerError
+from rebind.eval.ledger.commitments import SALT_BYTES, Committed, commit
+from rebind.eval.ledger.jcs import canonical_text
+from rebind.secrets import Scrubber
+from rebind.types import EventKind
+
+_KINDS = frozenset(get_args(EventKind))
+
+
+class Taken(NamedTuple):
+    """Data ready to be chained."""
+
+    data: dict[str, Any]
+    """As it will be read."""
+    committed: Committed
+    seed: bytes
+    """Of its salts."""
+
+
+class Intake:
+    """Takes data in. Knows the secrets of the environment of the moment it was made."""
+
+    def __init__(self) -> None:
+        self._scrubber = Scrubber(os.environ)
+
+    def take(self, kind: str, data: Mapping[str, JsonValue]) -> Taken:
+        """Data with its secrets masked and lone surrogates replaced by U+FFFD.
+
+        Raises:
+            LedgerError: an unknown kind, or a value that JSON cannot hold.
+        """
+        if kind not in _KINDS:
+            raise LedgerError(f"{kind!r} is no kind of event")
+        kept, seed = dict(data), os.urandom(SALT_BYTES)
+        try:
+            try:
+                committed = commit(kept, seed)
+            except UnicodeEncodeError:
+                kept = msgspec.json.decode(_without_surrogates(kept))
+                committed = commit(kept, seed)
+            clean = self._scrubber.scrub(committed.text)
+            if clean is not committed.text:
+                kept = msgspec.json.decode(clean)
+                committed = commit(kept, seed)
+        except rfc8785.CanonicalizationError as error:
+            raise LedgerError(f"a {kind!r} event holds a value that JSON cannot: {error}") from None
+        return Taken(kept, committed, seed)
+
+
+def _without_surrogates(data: dict[str, Any]) -> str:
+    """The data's JSON with each lone surrogate replaced by U+FFFD."""
+    return canonical_text(data).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
