@@ -116,7 +116,8 @@ def _case(plan: Plan, fault: str, how: str, folder: Path) -> Row:
         drip=_SHORT_TIMEOUT / 10 if fault == "drip" else 0.005,
         down=0.2 if how == "passing" else _BOUND,
     )
-    server = _scenario(plan, fault, weather, folder, row, timeout)
+    attempts = 12 if fault == "down" else 4  # one outage refuses several attempts of the same request
+    server = _scenario(plan, fault, weather, folder, row, timeout, attempts)
     if row.hung:
         return row
     asked = [r for e in read_events(folder) for r in asked_in(e)]

@@ -27,8 +27,8 @@ _FACTS = 60
 def run_twins(seed: int = 0) -> dict[str, Any]:
     """ShardHit of scope before routing and of a post-filter, with BM25 and with cosine, on the same requests.
 
-    The figures at the top are those of BM25. How much scope is worth here follows from how alike the tenants are made: a
-    request that fits no more than B_probe shards of all tenants loses nothing by a post-filter.
+    The figures at the top are those of BM25. How much scope is worth here follows from how alike the tenants are made:
+    a request that fits no more than B_probe shards of all tenants loses nothing by a post-filter.
     """
     rng = np.random.default_rng(seed)
     items, vectors = _tenants(rng)
