@@ -130,11 +130,10 @@ class Ledger:
             self._check_usable()
             wanted = self._tip.events
         with self._sync:
-            if self._synced >= wanted:
+            with self._chain:  # `_failed` is set while another thread flushes: it is to be read under the lock alone
                 self._check_usable()
-                return
-            with self._chain:
-                self._check_usable()
+                if self._synced >= wanted:
+                    return
                 self._flush()
                 written = self._written.events
             try:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -256,3 +257,16 @@ def test_a_writer_killed_at_any_moment_loses_nothing_it_had_committed(tmp_path: 
         kept = [e.data["n"] for e in read_events(folder) if "n" in e.data]
         assert kept == list(range(len(kept)))
         assert len(kept) > acknowledged[-1]
+
+
+def test_threads_that_fill_the_buffer_while_others_commit_do_not_disturb_each_other(tmp_path: Path) -> None:
+    text = "x" * 30_000
+    with Ledger.open(tmp_path) as ledger, ThreadPoolExecutor(8) as pool:
+
+        def episode(_: int) -> None:
+            for _ in range(12):
+                ledger.append("note", {"text": text})
+            ledger.commit()
+
+        list(pool.map(episode, range(120)))
+    assert verify(tmp_path).events == 120 * 12
