@@ -15,8 +15,9 @@ from rebind.envs.apps.api.values import compact
 from rebind.envs.apps.code import CodeSession
 from rebind.envs.apps.spaces import ActionText
 from rebind.envs.apps.state import connect, snapshots, task_images
+from rebind.envs.options import seal_of
 from rebind.envs.spaces import UnicodeText
-from rebind.errors import EnvironmentFailure, UserError
+from rebind.errors import EnvironmentFailure
 from rebind.types import Call, Seal, Target, ToolCall, ToolSpec, Verdict
 
 _TRIES = 20
@@ -45,7 +46,7 @@ class AppsEnv(gymnasium.Env[str, Any]):
         super().reset(seed=seed)
         info: dict[str, Any] = {}
         if options:
-            seal = _seal(options)
+            seal = seal_of(options)
         else:
             target = self._draw()
             seal, info["goal"] = target.seal, target.task.goal
@@ -170,12 +171,3 @@ def _prepared(seal: Seal) -> bytes:
         return db.serialize()
     finally:
         db.close()
-
-
-def _seal(options: dict[str, Any]) -> Seal:
-    unknown = set(options) - {"seal"}
-    if unknown:
-        raise UserError(f"reset has no option {min(unknown)!r}; known: 'seal'")
-    if not isinstance(options["seal"], Seal):
-        raise UserError(f"the option 'seal' must be a rebind.types.Seal, not {type(options['seal']).__name__}")
-    return options["seal"]

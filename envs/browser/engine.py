@@ -80,7 +80,7 @@ class Engine:
             ) from None
 
     def stop(self) -> None:
-        """Closes the browser and its driver; whatever does not close in time is killed."""
+        """Closes the browser and its driver; what does not close in time is killed. The next episode starts another."""
         if self.dead:
             return
         self.dead = True
@@ -117,11 +117,6 @@ def engine() -> Engine:
         if _engine is None or _engine.dead or _owner != os.getpid():
             _engine, _owner = Engine(), os.getpid()
         return _engine
-
-
-def abandon(dead: Engine) -> None:
-    """Gives up an engine that does not answer: its processes are killed, the next episode starts a fresh one."""
-    dead.stop()
 
 
 def missing() -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -11,12 +12,13 @@ import gymnasium
 from pydantic import JsonValue
 
 from rebind.envs.browser.actions import ANSWER, ENDINGS, INFEASIBLE, TOOLS, VIEW_PART, Scope, act, check
-from rebind.envs.browser.engine import START_SECONDS, Engine, abandon, engine
+from rebind.envs.browser.engine import START_SECONDS, Engine, engine
 from rebind.envs.browser.session import ActionFailed, Session
 from rebind.envs.browser.spaces import ActionText
 from rebind.envs.browser.view import PAGE_CHARACTERS, View
+from rebind.envs.options import seal_of
 from rebind.envs.spaces import UnicodeText
-from rebind.errors import EnvironmentFailure, UserError
+from rebind.errors import EnvironmentFailure
 from rebind.types import Call, Seal, ToolCall, ToolSpec, Verdict
 
 T = TypeVar("T")
@@ -53,7 +55,7 @@ class BrowserTask(Protocol):
         ...
 
 
-class BrowserEnv(gymnasium.Env[str, Any]):
+class BrowserEnv(gymnasium.Env[str, Any], ABC):
     """`rebind.types.Environment` over a page. For one thread at a time; the thread may change."""
 
     def __init__(self, part: int = PAGE_CHARACTERS) -> None:
@@ -67,13 +69,15 @@ class BrowserEnv(gymnasium.Env[str, Any]):
         self._calls: list[Call] = []
         self._ended = False
 
+    @abstractmethod
     def prepare(self, seal: Seal) -> BrowserTask:
         """The task of a seal, its state in place. Subclasses say how."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def draw(self, seed: int) -> tuple[Seal, str]:
         """A task for `reset` without options: (seal, goal)."""
-        raise NotImplementedError
+        ...
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Starts the task of `options={"seal": Seal}`; without options a task is drawn by the seed, its goal then being
@@ -85,7 +89,7 @@ class BrowserEnv(gymnasium.Env[str, Any]):
         super().reset(seed=seed)
         info: dict[str, Any] = {}
         if options:
-            seal = _seal(options)
+            seal = seal_of(options)
         else:
             seal, info["goal"] = self.draw(int(self.np_random.integers(2**31)))
         self._end()
@@ -201,7 +205,7 @@ class BrowserEnv(gymnasium.Env[str, Any]):
                 self._engine.run(session.close(), CLOSE_SECONDS, "closing the episode's tabs")
         except EnvironmentFailure:
             if self._engine is not None:
-                abandon(self._engine)
+                self._engine.stop()
         finally:
             if task is not None:
                 task.teardown()
@@ -228,12 +232,3 @@ def _tool_call(action: Any) -> ToolCall:
 
 def _said(result: JsonValue) -> str:
     return str(result["error"]) if isinstance(result, dict) else str(result)
-
-
-def _seal(options: dict[str, Any]) -> Seal:
-    unknown = set(options) - {"seal"}
-    if unknown:
-        raise UserError(f"reset has no option {min(unknown)!r}; known: 'seal'")
-    if not isinstance(options["seal"], Seal):
-        raise UserError(f"the option 'seal' must be a rebind.types.Seal, not {type(options['seal']).__name__}")
-    return options["seal"]

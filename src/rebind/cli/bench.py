@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from rebind.cli import bench_shardmemo
-from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
+from rebind.cli.output import JSON_OPTION, emit, facts, progress, show, table
 
 app = typer.Typer(help="Measure what Rebind claims about itself.", no_args_is_help=True)
 osu = typer.Typer(help="Overlapping semantic units against every baseline (OSU-Mem).", no_args_is_help=True)
@@ -62,7 +61,7 @@ def calibration(
 
     with progress("calibration") as bar:
         result = run(studies, seed, bar)
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @app.command()
@@ -137,7 +136,7 @@ def synthetic(
 
     with progress("synthetic") as bar:
         result = run_synthetic(range(seeds), lambda done, total: bar("seeds", done, total))
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @osu.command()
@@ -148,7 +147,7 @@ def tau(data: Path = DATA, as_json: bool = JSON_OPTION) -> None:
 
     with progress("tau") as bar:
         result = run_tau(data, lambda done, total: bar("stages", done, total))
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @osu.command()
@@ -159,7 +158,7 @@ def toolbench(data: Path = DATA, as_json: bool = JSON_OPTION) -> None:
 
     with progress("toolbench") as bar:
         result = run_toolbench(data, lambda done, total: bar("seeds", done, total))
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @osu.command()
@@ -178,7 +177,7 @@ def select(
         result = run_selection(
             data, llm, model, lambda done, total: bar("queries", done, total), limit=limit, seeds=range(seeds)
         )
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @osu.command()
@@ -188,12 +187,4 @@ def speed(as_json: bool = JSON_OPTION) -> None:
 
     with progress("speed") as bar:
         result = run_speed(lambda done, total: bar("parts", done, total))
-    _show(result, tables(result), as_json)
-
-
-def _show(result: dict[str, Any], shown: list[tuple[str, list[str], list[list[str]]]], as_json: bool) -> None:
-    if as_json:
-        emit(result)
-        return
-    for title, columns, rows in shown:
-        table(title, columns, rows)
+    show(result, tables(result), as_json)

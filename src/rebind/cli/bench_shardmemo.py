@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from rebind.cli.output import JSON_OPTION, emit, progress, table
+from rebind.cli.output import JSON_OPTION, progress, show
 
 app = typer.Typer(help="Scope before routing: sharded evidence memory (ShardMemo).", no_args_is_help=True)
 _CHECKPOINTS = typer.Option(None, "--checkpoints", help="Folder where trained routers are kept and taken from.")
@@ -38,7 +37,7 @@ def locomo(
             checkpoints=checkpoints,
             reader=None if named is None else (named.model, named.name),
         )
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @app.command()
@@ -57,7 +56,7 @@ def hotpot(
         result = run_hotpot(
             data, tokens=tokens, model=answering, model_name="" if named is None else named.name, progress=bar
         )
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @app.command()
@@ -70,7 +69,7 @@ def banking(
 
     with progress("banking") as bar:
         result = run_banking(data, progress=bar)
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @app.command()
@@ -86,7 +85,7 @@ def scope(
         raise UserError(f"--sizes {sizes!r}: give whole numbers of at least 1000 with commas between, as 20000,100000")
     with progress("scope") as bar:
         result = run_scope([int(one) for one in sizes.split(",")], bar)
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @app.command()
@@ -102,7 +101,7 @@ def scale(
 
     with progress("scale") as bar:
         result = run_scale(shards, items, queries, folder=folder, progress=bar)
-    _show(result, tables(result), as_json)
+    show(result, tables(result), as_json)
 
 
 @app.command()
@@ -116,12 +115,4 @@ def permissions(
 
     with progress("permissions") as bar:
         result = run_permissions(changes, seed, bar)
-    _show(result, tables(result), as_json)
-
-
-def _show(result: dict[str, Any], shown: list[tuple[str, list[str], list[list[str]]]], as_json: bool) -> None:
-    if as_json:
-        emit(result)
-        return
-    for title, columns, rows in shown:
-        table(title, columns, rows)
+    show(result, tables(result), as_json)

@@ -92,6 +92,15 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     Console(highlight=False, markup=False).print(made)  # a cell may hold square brackets
 
 
+def show(result: Any, shown: Sequence[tuple[str, list[str], list[list[str]]]], as_json: bool) -> None:
+    """A result as JSON where asked for, else as its tables: (title, columns, rows) each."""
+    if as_json:
+        emit(result)
+        return
+    for title, columns, rows in shown:
+        table(title, columns, rows)
+
+
 def facts(title: str, values: Mapping[str, Any]) -> None:
     """Names and values, one a line, on standard output."""
     width = max((len(k) for k in values), default=0)

@@ -84,6 +84,9 @@ class PageEnv(BrowserEnv):
     def prepare(self, seal: Seal) -> BrowserTask:
         return self._make()
 
+    def draw(self, seed: int) -> tuple[Seal, str]:
+        return SEAL, PageTask.goal
+
     def begin(self) -> str:
         return self.reset(options={"seal": SEAL})[0]
 
