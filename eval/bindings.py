@@ -140,7 +140,8 @@ def changed_values(source: Sequence[Binding], target: Sequence[Binding]) -> Chan
     old, new = {b.name: b for b in source}, {b.name: b for b in target}
     target_leaves = [leaf for b in target for _, leaf in leaves(b.value)]
     known = {_key(leaf) for leaf in target_leaves}
-    found = (_stale(v, target_leaves) for b in source for v in _values(b, new.get(b.name), known))
+    shared = [fold(spelling) for leaf in target_leaves for spelling in spellings(leaf)]
+    found = (_stale(v, shared) for b in source for v in _values(b, new.get(b.name), known))
     stale = tuple(v for v in found if v is not None)
     both = sorted({v.binding for v in stale} & new.keys())
     wanted = (
@@ -173,9 +174,8 @@ def _values(binding: Binding, other: Binding | None, known: set[Leaf]) -> Iterat
         yield Value(binding.name, binding.kind, leaf, texts, evidence, rival=_text(other.value) if other else "")
 
 
-def _stale(value: Value, target_leaves: Sequence[Leaf]) -> Value | None:
-    """The value less the spellings that a target value shares; None where nothing telling is left."""
-    shared = [fold(spelling) for leaf in target_leaves for spelling in spellings(leaf)]
+def _stale(value: Value, shared: Sequence[str]) -> Value | None:
+    """The value less the spellings (folded) that a target value shares; None where nothing telling is left."""
     texts = tuple(t for t in value.texts if not any(mentions(s, t) for s in shared))
     if isinstance(value.leaf, str) and not texts:
         return None

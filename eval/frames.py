@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,7 @@ class Run:
     discrepancies: tuple[str, ...]
     """Where an episode row does not agree with the steps, calls and verdict it sums up."""
 
+    @cached_property
     def groups(self) -> dict[Group, dict[str, dict[str, Any]]]:
         """The rows of `episodes` by target and seed, then by condition; NA where nothing is known."""
         found: dict[Group, dict[str, dict[str, Any]]] = {}

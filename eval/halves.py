@@ -7,7 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
-from contextlib import suppress
+import warnings
 from pathlib import Path
 
 from rebind.errors import LedgerError
@@ -45,27 +45,30 @@ def _whole(path: Path) -> Reader:
 
 
 def _in_two(path: Path) -> Reader | None:
-    """Both halves; None where the second cannot be read on its own. Then reading it whole says why, or does it."""
+    """Both halves; None where either cannot be read on its own. Then reading it whole says why, or does it."""
     middle = _line_after(path, path.stat().st_size // 2)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     words = [sys.executable, "-m", "rebind.eval.halves", str(path), str(middle)]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     reader = Reader()
     try:
-        with suppress(LedgerError):  # of the first half: read whole, it is raised again
-            reader.read(path, 0, middle)
-            reader.read_ends(path, middle)
-            assert child.stdout is not None
-            later = pickle.loads(child.stdout.read())
-            if child.wait() == 0 and isinstance(later, Reader):
-                reader.take(later)
-                return reader
-    except (EOFError, pickle.UnpicklingError):
-        pass
+        reader.read(path, 0, middle)
+        reader.read_ends(path, middle)
+        answer, errors = child.communicate()
+    except LedgerError:
+        return None
     finally:
         child.kill()
-        child.communicate()
-    return None
+        child.wait()
+    if child.returncode:
+        *_, why = errors.decode(errors="replace").splitlines() or [f"status {child.returncode}"]
+        warnings.warn(f"the process that reads half of {path} failed ({why}): reading it alone", stacklevel=2)
+        return None
+    later: Reader | None = pickle.loads(answer)
+    if later is None:
+        return None
+    reader.take(later)
+    return reader
 
 
 def _line_after(path: Path, byte: int) -> int:
@@ -75,20 +78,20 @@ def _line_after(path: Path, byte: int) -> int:
         return byte + len(lines.readline())
 
 
-def _second_half(path: Path, middle: int) -> Reader:
-    """What attempts that begin in the second half did.
-
-    Raises:
-        LedgerError: the study goes on there, so that the first half's attempts do not know it all.
-    """
+def _second_half(path: Path, middle: int) -> Reader | None:
+    """What attempts that begin in the second half did; None where a line is no event, or the study goes on there, so
+    that the first half's attempts do not know it all."""
     gc.disable()
     reader = Reader()
-    reader.read_header(path)
-    known = reader.studied
-    reader.redacted = 0
-    reader.read(path, middle, strays=True)
+    try:
+        reader.read_header(path)
+        known = reader.studied
+        reader.redacted = 0
+        reader.read(path, middle, strays=True)
+    except LedgerError:
+        return None
     if reader.studied > known:
-        raise LedgerError("the study goes on in the second half")
+        return None
     for name in ("targets", "records", "plan", "_open"):
         getattr(reader, name).clear()  # the first half has the study, and what never ended is told by its row
     reader.first = None

@@ -3,9 +3,9 @@ become objects. Where something was redacted, a mark stands in its place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypedDict, get_args
+from typing import Any, ClassVar, TypedDict, TypeVar, cast, get_args
 
 import msgspec
 
@@ -69,8 +69,18 @@ class CallMade(msgspec.Struct, gc=False):
     result: msgspec.Raw
 
 
-class StepRow(msgspec.Struct, gc=False):
+class ShownStep(msgspec.Struct, gc=False):
     """A step with all that a page shows of it."""
+
+    index: int
+    action: dict[str, Any] | None
+    observation: str
+    calls: list[_Status]
+    error: str | None
+
+
+class StepRow(msgspec.Struct, gc=False):
+    """A whole step."""
 
     index: int
     action: dict[str, Any] | None
@@ -112,6 +122,12 @@ class _WholeStep(Line, tag="step", gc=False):
     data: StepRow
 
 
+class _ShownStep(Line, tag="step", gc=False):
+    kind: ClassVar[EventKind] = "step"
+    data: ShownStep
+
+
+_L = TypeVar("_L", bound=Line)
 _TYPED: tuple[type[Line], ...] = (CallLine, StepLine, SupportLine)
 _REST = tuple(
     msgspec.defstruct(f"{kind.title()}Line", [], bases=(Line,), namespace={"kind": kind}, tag=kind)
@@ -123,7 +139,8 @@ _ALL: Any = _KINDS[0]
 for _kind in _KINDS[1:]:
     _ALL = _ALL | _kind
 _decode = msgspec.json.Decoder(_ALL).decode
-_decode_step = msgspec.json.Decoder(_WholeStep).decode
+_decode_whole = msgspec.json.Decoder(_WholeStep).decode
+_decode_shown = msgspec.json.Decoder(_ShownStep).decode
 
 
 def read_lines(path: Path, start: int = 0, end: int | None = None) -> Iterator[tuple[bytes, Line]]:
@@ -153,29 +170,30 @@ def decode(line: bytes) -> Line:
     Raises:
         LedgerError: the line is none.
     """
-    try:
-        found: Line = _decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        found = _other(line, _ALL)
-    else:
-        found = _other(line, _ALL) if found.redacted else found
-    return found
+    return _decoded(line, _decode, _ALL)
 
 
 def whole_step(line: bytes) -> StepRow:
-    """All that is shown of the `step` event on a line."""
-    try:
-        found = _decode_step(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        found = _other(line, _WholeStep)
-    else:
-        found = _other(line, _WholeStep) if found.redacted else found
-    return found.data
+    """The step of the `step` event on a line."""
+    return _decoded(line, _decode_whole, _WholeStep).data
+
+
+def shown_step(line: bytes) -> ShownStep:
+    """What is shown of the `step` event on a line."""
+    return _decoded(line, _decode_shown, _ShownStep).data
 
 
 def step_row(data: Mapping[str, Any]) -> StepRow:
     """A dumped `Step` with its `index`, as `whole_step` gives it."""
     return msgspec.json.decode(msgspec.json.encode(data), type=StepRow)
+
+
+def _decoded(line: bytes, decode: Callable[[bytes], _L], kind: Any) -> _L:
+    try:
+        found = decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return cast("_L", _other(line, kind))
+    return cast("_L", _other(line, kind)) if found.redacted else found
 
 
 def _other(line: bytes, kind: Any) -> Any:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rebind.errors import LedgerError
-from rebind.eval.bindings import changed_values
 from rebind.eval.lines import REDACTED, Line, read_lines, readable, whole_step
 from rebind.eval.rebinding import Watch
 from rebind.eval.rows import Attempted, RecordRow, TargetRow, begin, finish
@@ -16,6 +15,14 @@ from rebind.eval.stories import Story, story
 from rebind.types import Episode, Seal, Selection, Task, Usage, Verdict
 
 _STUDY = frozenset(("plan", "target", "record", "retrieval", "selection"))
+
+
+class Place(NamedTuple):
+    """Where an event stands in the chain, and when it was written."""
+
+    n: int
+    at: float
+    hash: str
 
 
 @dataclass
@@ -35,8 +42,8 @@ class Reader:
     """Events some values of which were redacted."""
     studied: int = 0
     """Number of the last event about the study itself."""
-    first: Line | None = None
-    last: Line | None = None
+    first: Place | None = None
+    last: Place | None = None
     _hidden: set[str] = field(default_factory=set)
     """Targets of whose goal, seals or query something was redacted."""
     _open: dict[tuple[str | None, int | None], Attempted] = field(default_factory=dict)
@@ -50,10 +57,12 @@ class Reader:
         Raises:
             LedgerError: a line is no event, or belongs to an attempt that has not begun or has ended.
         """
-        at = start
+        at, event = start, None
         for line, event in read_lines(path, start, end):
             self._feed(line, event, at, strays)
             at += len(line)
+        if event:
+            self.last = Place(event.n, event.at, event.hash)
         return at
 
     def read_header(self, path: Path) -> None:
@@ -89,8 +98,7 @@ class Reader:
     def _feed(self, line: bytes, event: Line, at: int, strays: bool) -> None:
         kind = event.kind
         if self.first is None:
-            self.first = event
-        self.last = event
+            self.first = Place(event.n, event.at, event.hash)
         if event.redacted:
             self.redacted += 1
         if kind in _STUDY:
@@ -155,7 +163,7 @@ class Reader:
             row.ranker_usage = Usage.model_validate(data["completion"]["usage"])
         chosen = self.records.get(row.selection.chosen or "")
         source = chosen.seal if chosen else row.source
-        row.changed = changed_values(source.bindings if source else (), row.seal.bindings)
+        row.old = source.bindings if source else ()
 
     # --- an attempt ---
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rebind.eval.bindings import NOTHING_CHANGED, Changed
+from rebind.eval.bindings import NOTHING_CHANGED, Changed, changed_values
 from rebind.eval.lines import Line
 from rebind.eval.rebinding import Watch
 from rebind.eval.tokens import account
-from rebind.types import Episode, Seal, Selection, Task, TokenAccount, Usage, Verdict, length_group
+from rebind.types import Binding, Episode, Seal, Selection, Task, TokenAccount, Usage, Verdict, length_group
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +62,13 @@ class TargetRow:
     selection: Selection | None = None
     ranker_usage: Usage | None = None
     """None where no model ranked."""
-    changed: Changed = NOTHING_CHANGED
+    old: tuple[Binding, ...] | None = None
+    """Bindings of the record that was selected, or else of the source; None before the selection."""
+
+    @cached_property
+    def changed(self) -> Changed:
+        """What to look for in its episodes. Ask after the selection."""
+        return NOTHING_CHANGED if self.old is None else changed_values(self.old, self.seal.bindings)
 
     @property
     def cluster(self) -> str:

@@ -6,7 +6,6 @@ in words; it is never NaN and never raises.
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -223,9 +222,9 @@ def too_few(clusters: int) -> str | None:
 @cache
 def _quantile(freedom: int) -> float:
     """Of Student's t, for a two-sided interval."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def _robust(data: Clustered, bounds: Bounds) -> Interval:
@@ -264,19 +263,15 @@ def within(method: str, low: float, high: float, bounds: Bounds) -> Interval:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm-adjusted p-values of one family of tests; a test without a p-value stays out of the family."""
-    import numpy as np
-    from statsmodels.stats.multitest import multipletests
-
-    known = [p for p in p_values if p is not None]
-    if not known:
-        return [None] * len(p_values)
-    gc.freeze()  # multipletests forces a full garbage collection, which takes seconds beside a loaded ledger
-    try:
-        adjusted = iter(np.asarray(multipletests(known, method="holm")[1], dtype=float).tolist())
-    finally:
-        gc.unfreeze()
-    return [None if p is None else next(adjusted) for p in p_values]
+    """Holm-adjusted p-values of one family of tests; a test without a p-value stays out of the family. The numbers of
+    statsmodels' `multipletests` (the tests hold it to that), whose import takes longer than a report."""
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(known):
+        highest = max(highest, (len(known) - rank) * p)
+        adjusted[place] = min(1.0, highest)
+    return adjusted
 
 
 def holm_tests(tests: Sequence[Test]) -> list[Test]:
@@ -293,9 +288,9 @@ def with_holm(found: Sequence[Effect]) -> list[Effect]:
 
 def interaction(differences: Sequence[float], clusters: Sequence[str], groups: Sequence[str]) -> Test:
     """Whether a paired difference changes over groups (condition × level): Wald F test of equal group means in an OLS
-    with cluster covariance. Groups with fewer than `LEAST_SOURCES` clusters are left out: their variance is a guess."""
+    with cluster covariance, in closed form (the tests hold it to statsmodels). Groups with fewer than `LEAST_SOURCES`
+    clusters are left out: their variance is a guess."""
     import numpy as np
-    import statsmodels.api as sm
 
     method = "Wald F, cluster-robust OLS"
     sources: dict[str, set[str]] = {}
@@ -306,12 +301,36 @@ def interaction(differences: Sequence[float], clusters: Sequence[str], groups: S
         return Test(method=method, reason=f"fewer than two groups with {LEAST_SOURCES} clusters each")
     kept = [n for n, g in enumerate(groups) if g in names]
     data, codes = np.asarray(differences, dtype=float)[kept], cluster_codes([clusters[n] for n in kept])
-    own = np.asarray(groups)[kept]
-    dummies = np.column_stack([np.ones_like(data), *((own == g).astype(float) for g in names[1:])])
-    fit = sm.OLS(data, dummies).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    if np.linalg.matrix_rank(fit.cov_params()[1:, 1:], tol=TINY**2) < len(names) - 1:
-        return Test(method=method, reason=NO_SPREAD)
-    return Test(method=method, p=float(np.squeeze(fit.f_test(np.eye(len(names))[1:]).pvalue)))
+    member = np.asarray(groups)[kept][:, None] == np.asarray(names)
+    means, covariance = _group_means(data, member.astype(float), codes)
+    p = _equal_means(means, covariance, cluster_count(codes))
+    return Test(method=method, p=p, reason=NO_SPREAD if p is None else None)
+
+
+def _group_means(data: Floats, member: Floats, codes: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """The means of groups (`member`: values × groups, of 0 and 1) and their cluster-robust covariance."""
+    import numpy as np
+
+    targets, clusters = len(data), cluster_count(codes)
+    sizes = member.sum(axis=0)
+    means = member.T @ data / sizes
+    influence = np.zeros((clusters, len(means)))
+    np.add.at(influence, codes, member * (data - member @ means)[:, None] / sizes)
+    correction = clusters / (clusters - 1) * (targets - 1) / max(1, targets - len(means))
+    return means, correction * influence.T @ influence
+
+
+def _equal_means(means: Floats, covariance: Floats, clusters: int) -> float | None:
+    """p-value of Wald's F test that all means are one; None where their differences have no spread."""
+    import numpy as np
+    from scipy.special import fdtrc
+
+    against = np.column_stack([-np.ones(len(means) - 1), np.eye(len(means) - 1)])
+    differences, spread = against @ means, against @ covariance @ against.T
+    if np.linalg.matrix_rank(spread, tol=TINY**2) < len(differences):
+        return None
+    wald = float(differences @ np.linalg.solve(spread, differences))
+    return float(fdtrc(len(differences), clusters - 1, wald / len(differences)))
 
 
 def cluster_codes(clusters: Sequence[str] | NDArray[np.intp]) -> NDArray[np.intp]:

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from json.encoder import encode_basestring as quoted
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rebind.eval.ledger import LEDGER_FILE
-from rebind.eval.lines import StepRow, whole_step
+from rebind.eval.lines import ShownStep, StepRow, shown_step
 from rebind.eval.rebinding import Evidence, Use, Watch
 from rebind.types import ReuseNote, Verdict
 
@@ -70,7 +71,7 @@ class Steps:
 
     def _view(self, at: int) -> StepView:
         self._file.seek(at)
-        return step_view(whole_step(self._file.readline()))
+        return step_view(shown_step(self._file.readline()))
 
     def __enter__(self) -> Steps:
         return self
@@ -84,7 +85,12 @@ def masked(text: str) -> str:
     low = text.casefold()
     if not any(hint in low for hint in _HINTS):
         return text
-    return _SECRET.sub(rf"\1\2{MASK}\2", text)
+    return _SECRET.sub(_mask, text)
+
+
+def _mask(found: re.Match[str]) -> str:
+    name, quote = found.groups()
+    return f"{name}{quote}{MASK}{quote}"
 
 
 def cut(text: str, limit: int) -> str:
@@ -114,7 +120,7 @@ def shown_observation(step: StepView) -> str:
     return cut(masked(step.observation), OBSERVATION_CHARACTERS)
 
 
-def step_view(step: StepRow) -> StepView:
+def step_view(step: ShownStep | StepRow) -> StepView:
     """A step, cut to a little more than what is shown of it."""
     return StepView(
         action=action_text(step.action)[: _KEPT * ACTION_CHARACTERS],
@@ -130,8 +136,12 @@ def action_text(action: Mapping[str, Any] | None) -> str:
         return "(no action could be read from the answer)"
     if "code" in action:
         return str(action["code"])
-    args = ", ".join([f"{name}={_encode(value)}" for name, value in action["args"].items()])
+    args = ", ".join([f"{name}={_in_json(value)}" for name, value in action["args"].items()])
     return f"{action['tool']}({args})"
+
+
+def _in_json(value: Any) -> str:
+    return quoted(value) if type(value) is str else _encode(value)
 
 
 def story(support: Mapping[str, Any], steps: Sequence[int], verdict: Verdict | None, watch: Watch) -> Story:

@@ -17,7 +17,7 @@ from json.encoder import encode_basestring as quoted
 from struct import Struct
 from typing import Any, NamedTuple
 
-from rebind.eval.ledger.jcs import canonical_bytes, encode, ordered
+from rebind.eval.ledger.jcs import canonical_bytes, encode, numbers_are_whole, ordered
 from rebind.types import Redacted
 
 SALT_BYTES = 16
@@ -55,7 +55,9 @@ def commit(data: Mapping[str, Any], seed: bytes) -> Committed:
         rfc8785.CanonicalizationError, UnicodeEncodeError: as `canonical_bytes`.
     """
     fields, values = _open(data)
-    texts = [encode(value) if type(value) is str else canonical_bytes(value) for value in values]
+    texts = [*map(encode, values)] if numbers_are_whole(data) else []
+    if not texts or not all(map(bytes.isascii, texts)):  # keys beyond ASCII have an order of their own
+        texts = [encode(value) if type(value) is str else canonical_bytes(value) for value in values]
     salts = expand(seed, len(texts))
     digests = [sha256(b"\0" + salt + text).hexdigest() for salt, text in zip(salts, texts, strict=True)]
     return _close(data, fields, texts, digests)

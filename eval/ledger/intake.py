@@ -16,6 +16,8 @@ from rebind.eval.ledger.jcs import canonical_text
 from rebind.secrets import Scrubber
 from rebind.types import EventKind
 
+_SEEDS = 256
+"""Seeds drawn at a time."""
 _KINDS = frozenset(get_args(EventKind))
 
 
@@ -34,6 +36,8 @@ class Intake:
 
     def __init__(self) -> None:
         self._scrubber = Scrubber(os.environ)
+        self._seeds: list[bytes] = []
+        """Random, each for one event."""
 
     def take(self, kind: str, data: Mapping[str, JsonValue]) -> Taken:
         """Data with its secrets masked and lone surrogates replaced by U+FFFD.
@@ -43,7 +47,7 @@ class Intake:
         """
         if kind not in _KINDS:
             raise LedgerError(f"{kind!r} is no kind of event")
-        kept, seed = dict(data), os.urandom(SALT_BYTES)
+        kept, seed = dict(data), self._seed()
         try:
             try:
                 committed = commit(kept, seed)
@@ -57,6 +61,16 @@ class Intake:
         except rfc8785.CanonicalizationError as error:
             raise LedgerError(f"a {kind!r} event holds a value that JSON cannot: {error}") from None
         return Taken(kept, committed, seed)
+
+
+    def _seed(self) -> bytes:
+        """The next seed; a system call for each would cost as much as hashing two values."""
+        while True:
+            try:
+                return self._seeds.pop()  # one act, so that no two threads get the same
+            except IndexError:
+                fresh = os.urandom(_SEEDS * SALT_BYTES)
+                self._seeds += [fresh[n : n + SALT_BYTES] for n in range(0, len(fresh), SALT_BYTES)]
 
 
 def _without_surrogates(data: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from json.encoder import encode_basestring as quoted
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import rfc8785
@@ -14,6 +14,9 @@ _PLAIN_MIN, _PLAIN_MAX = 1e-4, 1e15
 """Between these, Python's, msgspec's and ECMAScript's shortest forms of a number that is not whole are the same."""
 _EXACT = frozenset({str, bool, type(None)})
 """Types that msgspec always writes in canonical form, or refuses (lone surrogates)."""
+_WholeNumber = Annotated[int, msgspec.Meta(ge=-_INT_MAX, le=_INT_MAX)]
+_LEVELS = 6
+"""Levels of nesting that `numbers_are_whole` looks into."""
 encode = msgspec.json.Encoder(order="sorted").encode
 """The canonical form of a string, a boolean and null; of what else, see `canonical_bytes`."""
 
@@ -33,6 +36,26 @@ def canonical_bytes(value: Any) -> bytes:
         except RecursionError:
             pass  # the slow way says what is wrong
     return canonical_text(value).encode()
+
+
+def _nested(levels: int) -> Any:
+    """The type of JSON without numbers that are not whole."""
+    if not levels:
+        return str | _WholeNumber | bool | None
+    return dict[str, _nested(levels - 1)] | list[_nested(levels - 1)] | str | _WholeNumber | bool | None  # type: ignore[misc]
+
+
+_Plain = msgspec.defstruct("_Plain", [("value", _nested(_LEVELS))])
+
+
+def numbers_are_whole(value: Any) -> bool:
+    """Whether a JSON value has no floats, no integers beyond 2**53 − 1 and not too many levels, so that msgspec writes it
+    in canonical form if its keys are ASCII. Quick, for what is to be encoded in many parts."""
+    try:
+        msgspec.convert({"value": value}, _Plain)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _plain(value: Any) -> bool:

@@ -74,7 +74,7 @@ def case_roles(conditions: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _pairs(run: Run, direct: str, bound: str) -> Iterator[_Pair]:
-    for (target, seed), by in run.groups().items():
+    for (target, seed), by in run.groups.items():
         ended = [c for c in (direct, bound) if c in by and by[c]["outcome"] in ("valid", "invalid-agent")]
         if len(ended) == 2:
             rank = _rank(by[direct], by[bound])

@@ -25,8 +25,8 @@ from rebind.eval.stories import (
     shown_support,
 )
 
-BUDGET = 5_000_000
-"""Bytes of packed steps at most: a third more as base64, so that the page stays well below 15 MB."""
+BUDGET = 3_000_000
+"""Bytes of packed steps at most: a third more as base64, so that a phone opens the page at once."""
 _GOAL_CHARACTERS = 600
 Rows = dict[Group, dict[str, dict[str, Any]]]
 
@@ -34,7 +34,7 @@ Rows = dict[Group, dict[str, dict[str, Any]]]
 def drill(run: Run, conditions: Sequence[str], cases: Iterable[Case], budget: int = BUDGET) -> Drill:
     """Every group by family, and the steps of as many as fit: first those shown as cases, then families and levels take
     turns, a target's most telling seed (where conditions disagree) before its others."""
-    rows = run.groups()
+    rows = run.groups
     steps: dict[Group, list[Any]] = {}
     spent = 0
     with Steps(run.folder) as reader:

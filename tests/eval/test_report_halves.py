@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.ledgers import MadeRun, call
 
+from rebind.eval import halves
 from rebind.eval.bench.big_ledger import write_big_ledger
 from rebind.eval.halves import read_ledger
 from rebind.eval.reading import Reader
@@ -29,10 +30,16 @@ def said(reader: Reader) -> object:
 
 
 def test_two_halves_make_the_whole(folder: Path) -> None:
-    whole, halves = read_ledger(folder, big=1 << 60), read_ledger(folder, big=0)
+    whole, shared = read_ledger(folder, big=1 << 60), read_ledger(folder, big=0)
     assert len(whole.finals) == 40
-    assert [row["cell"] for row in halves.rows] == [row["cell"] for row in whole.rows]
-    assert said(halves) == said(whole)
+    assert [row["cell"] for row in shared.rows] == [row["cell"] for row in whole.rows]
+    assert said(shared) == said(whole)
+
+
+def test_the_second_process_does_its_half(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is never read whole where two processes can share it."""
+    monkeypatch.setattr(halves, "_whole", lambda path: pytest.fail(f"{path} was read whole"))
+    assert len(read_ledger(folder, big=0).finals) == 40
 
 
 def test_the_steps_of_either_half_are_found_again(folder: Path) -> None:

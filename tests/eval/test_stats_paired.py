@@ -11,6 +11,7 @@ import scipy.stats
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
 
 from rebind.eval import stats
 from rebind.eval.passes import pass_hat_k
@@ -238,6 +239,27 @@ def test_interaction_finds_a_planted_difference_and_leaves_out_small_groups() ->
     assert small.p is None
     assert small.reason is not None
     assert "5 clusters" in small.reason
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_interaction_is_the_wald_test_of_statsmodels(seed: int) -> None:
+    """Equal means of two to four groups of unequal size, clusters that cross groups: the same p-value."""
+    rng = np.random.default_rng(seed)
+    names = ("none", "small", "medium", "large")[: 2 + seed % 3]
+    groups = [names[n] for n in rng.integers(0, len(names), 120)]
+    codes = rng.integers(0, 18, 120)
+    values = rng.normal(0.1, 1, 120) + 0.4 * (np.asarray(groups) == "none") + rng.normal(0, 0.5, 18)[codes]
+    dummies = np.column_stack([np.ones(120), *((np.asarray(groups) == g).astype(float) for g in names[1:])])
+    fit = sm.OLS(values, dummies).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    wanted = float(np.squeeze(fit.f_test(np.eye(len(names))[1:]).pvalue))
+    assert stats.interaction(values.tolist(), [f"c{c}" for c in codes], groups).p == pytest.approx(wanted, rel=1e-9)
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1), st.sampled_from([0.01, 0.5, 1.0])), max_size=12))
+def test_holm_is_that_of_statsmodels_and_passes_over_what_has_no_p_value(p_values: list[float | None]) -> None:
+    known = [p for p in p_values if p is not None]
+    wanted = iter(multipletests(known, method="holm")[1] if known else [])
+    assert stats.holm(p_values) == [None if p is None else pytest.approx(next(wanted)) for p in p_values]
 
 
 def test_pass_hat_k_is_the_share_of_k_subsets_that_all_succeed() -> None:
