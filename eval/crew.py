@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
+from rebind.errors import LedgerError
+
 T = TypeVar("T")
 R = TypeVar("R")
+_log = logging.getLogger(__name__)
 
 
 class Crew(Generic[T, R]):
@@ -72,3 +76,30 @@ class Crew(Generic[T, R]):
                 return None
             self.under_way += 1
             return (self._todo.popleft(),)
+
+
+def to_the_end(crew: Crew[T, R], watch: Callable[[], None], what: str) -> None:
+    """Watches until all is done. What goes wrong is raised once what is under way has ended; at once where that can
+    not be recorded, or after another interrupt.
+
+    Args:
+        watch: takes in the crew's results; called again after an error.
+        what: the items, in the plural, for the person who interrupts.
+    """
+    try:
+        watch()
+    except LedgerError:
+        raise
+    except BaseException as error:
+        crew.stop()
+        if isinstance(error, KeyboardInterrupt) and crew.under_way:
+            _log.warning("stopping: %d %s under way end first; Ctrl-C again stops at once", crew.under_way, what)
+        while True:
+            try:
+                watch()
+                break
+            except (KeyboardInterrupt, LedgerError):
+                raise
+            except Exception:  # of another item; the first error is the one to tell
+                continue
+        raise

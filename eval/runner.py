@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from rebind.agents.simulated import PREFIX as SIMULATED
 from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
 from rebind.errors import LedgerError, LimitReached, ProviderError
-from rebind.eval.crew import Crew
+from rebind.eval.crew import Crew, to_the_end
 from rebind.eval.episode import Bench, attempt_cell
 from rebind.eval.ledger import Ledger
 from rebind.eval.lock import make_lock, write_or_check
@@ -29,7 +28,6 @@ from rebind.types import Cell, Episode, Progress, Selection
 Opener = Callable[[Plan], AbstractContextManager[Models]]
 _COMMIT_EVERY = 1.0
 """Seconds."""
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,7 @@ def _run_cells(bench: Bench, past: Past, purse: Purse, folder: Path, progress: P
 
     try:
         with _committing(bench.ledger):
-            _to_the_end(crew, watch)
+            to_the_end(crew, watch, "episodes")
     finally:
         bench.close()
     if purse.empty and done < total:
@@ -227,25 +225,3 @@ def _committing(ledger: Ledger) -> Iterator[None]:
         yield
     finally:
         ended.set()
-
-
-def _to_the_end(crew: Crew[Cell, Episode], watch: Callable[[], None]) -> None:
-    """Watches until all is done. What goes wrong is raised once what is under way has ended; at once where that can
-    not be recorded, or after another interrupt."""
-    try:
-        watch()
-    except LedgerError:
-        raise
-    except BaseException as error:
-        crew.stop()
-        if isinstance(error, KeyboardInterrupt) and crew.under_way:
-            _log.warning("stopping: %d episodes under way end first; Ctrl-C again stops at once", crew.under_way)
-        while True:
-            try:
-                watch()
-                break
-            except (KeyboardInterrupt, LedgerError):
-                raise
-            except Exception:  # of another episode; the first error is the one to tell
-                continue
-        raise

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from typing import Any
 
 from rebind.banks.store import Bank
+from rebind.eval.crew import Crew, to_the_end
 from rebind.eval.ledger import Ledger
 from rebind.eval.models import Models
 from rebind.eval.plan import Plan
@@ -39,16 +39,15 @@ def select_all(
         candidates = index.retrieve(target.task.goal, first[target.task.key], plan.study.retrieval.k)
         return target, candidates, _rank(plan, bank, seals, models, target, first[target.task.key], candidates)
 
-    with ThreadPoolExecutor(plan.study.run.workers) as pool:
-        futures = [pool.submit(rank, t) for t in missing]
-        try:
-            for n, future in enumerate(as_completed(futures), 1):
-                target, candidates, ranked = future.result()
-                _write(ledger, bank, seals, models, target, candidates, ranked, described)
-                chosen[target.task.key] = ranked.selection
-                progress("selecting", n, len(missing))
-        finally:
-            pool.shutdown(cancel_futures=True)
+    crew: Crew[Target, tuple[Target, Candidates, Ranked]] = Crew(plan.study.run.workers, missing, rank)
+
+    def watch() -> None:
+        for target, candidates, ranked in crew.results():
+            _write(ledger, bank, seals, models, target, candidates, ranked, described)
+            chosen[target.task.key] = ranked.selection
+            progress("selecting", len(chosen) - len(known), len(missing))
+
+    to_the_end(crew, watch, "selections")
     return chosen
 
 

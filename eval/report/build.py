@@ -107,6 +107,7 @@ def _main_tables(
 ) -> list[Table]:
     means: tables.Means = {(s.condition, s.scope, s.treatment): s for s in summaries}
     conditions = study.conditions
+    shares = metrics.cached_shares(run.episodes, conditions)
     made = [tables.end_to_end(means, conditions, study.environments, t) for t in treatments]
     made += [tables.averages(means, conditions, treatments)]
     made += [contrast_tables.effects(found, m, treatments) for m in metrics.METRICS]
@@ -114,7 +115,7 @@ def _main_tables(
     for dimension in dimensions[: 3 if len(study.environments) > 1 else 2]:
         if contrast.NO_MEMORY in conditions and len(conditions) > 1:
             made.append(contrast_tables.utility(found, _base(run, dimension), conditions, dimension, treatments))
-    return [*made, tables.token_components(means, conditions)]
+    return [*made, tables.token_components(means, shares, conditions)]
 
 
 def _base(run: Run, dimension: Dimension) -> dict[str, Entry]:

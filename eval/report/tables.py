@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rebind.eval.metrics import (
@@ -12,6 +12,7 @@ from rebind.eval.metrics import (
     Ended,
     Mean,
     Retrieval,
+    Share,
     Staleness,
     Summary,
     Treatment,
@@ -79,18 +80,22 @@ def averages(means: Means, conditions: Sequence[str], treatments: Sequence[Treat
     return table_of("averages", columns, rows)
 
 
-def token_components(means: Means, conditions: Sequence[str]) -> Table:
-    """The five components of C_online, the other view, and what lies beside it."""
+def token_components(means: Means, shares: Mapping[str, Share], conditions: Sequence[str]) -> Table:
+    """The five components of C_online, the other view, and what lies beside it. `shares`: by condition, of
+    prompt tokens those from a prefix cache."""
     columns = [first("Method")]
     columns += [column(c, _COMPONENT_LABELS[c], "Billed") for c in COMPONENTS]
     columns += [column("online", "C_online", "Billed"), column("once", "Counted once")]
-    columns += [column("cached", "Cached", "Not added"), column("wasted", "Failed attempts", "Not added")]
+    columns += [column("cached", "Cached", "Not added"), column("cached_share", "Cached, % of prompts", "Not added")]
+    columns.append(column("wasted", "Failed attempts", "Not added"))
     columns.append(column("cost", "Cost"))
     rows = []
     for c in conditions:
         found = means[c, MICRO, "excluded"].means
-        amounts = [fmt.whole(found[name]) for name in (*COMPONENTS, "online", "once", "cached", "wasted")]
-        rows.append((fmt.heading(fmt.condition_label(c)), *amounts, fmt.dollars(found["cost"])))
+        amounts = [fmt.whole(found[name]) for name in (*COMPONENTS, "online", "once", "cached")]
+        share = fmt.percent(shares[c]).model_copy(update={"n": None})
+        beside = fmt.whole(found["wasted"]), fmt.dollars(found["cost"])
+        rows.append((fmt.heading(fmt.condition_label(c)), *amounts, share, *beside))
     return table_of("tokens", columns, rows)
 
 

@@ -199,15 +199,16 @@ def test_a_ledger_that_can_not_be_written_stops_the_run_at_once_with_one_error(
         assert not ledger.repairs or "interrupted write" in ledger.repairs[0]
 
 
+@pytest.mark.parametrize(("request_number", "event", "what"), [(9, "start", "episodes"), (1, "plan", "selections")])
 def test_one_interrupt_waits_for_what_is_under_way_and_another_ends_at_once(
-    caplog: pytest.LogCaptureFixture, tmp_path: Path
+    request_number: int, event: str, what: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     plan, folder = make_plan(_study("simulated/oracle", workers=2)), tmp_path / "run"
     sent: list[float] = []
     ended = threading.Event()
 
     def interrupt() -> None:
-        while not _hangs(folder):
+        while not _hangs(folder, event):
             time.sleep(0.1)
         while not ended.is_set() and len(sent) < 20:
             sent.append(time.monotonic())
@@ -215,22 +216,23 @@ def test_one_interrupt_waits_for_what_is_under_way_and_another_ends_at_once(
             ended.wait(1.0)
 
     threading.Thread(target=interrupt, daemon=True).start()
-    with SimulatedModel("simulated/oracle", oracle_script(plan.targets), Weather(always=(9, "timeout"))) as server:
+    weather = Weather(always=(request_number, "timeout"))
+    with SimulatedModel("simulated/oracle", oracle_script(plan.targets), weather) as server:
         opener = partial(open_models, endpoints={"simulated/oracle": server.endpoint}, timeout=600)
         with pytest.raises(KeyboardInterrupt):
             run_study(plan, folder, silent, opener)
         ended.set()
-    assert len(sent) >= 2, "the first one lets the episodes under way go on"
-    assert "2 episodes under way end first; Ctrl-C again stops at once" in caplog.text
+    assert len(sent) >= 2, "the first one lets what is under way go on"
+    assert f"{what} under way end first; Ctrl-C again stops at once" in caplog.text
     with Ledger.open(folder) as ledger:
         assert not ledger.repairs
 
 
-def _hangs(folder: Path) -> bool:
-    """Whether a run's episodes wait for an answer that does not come."""
+def _hangs(folder: Path, last: str) -> bool:
+    """Whether a run waits for an answer that does not come, after an event of a kind."""
     ledger = folder / "ledger.jsonl"
     if not ledger.exists() or time.time() - ledger.stat().st_mtime < 1.5:
         return False
     with suppress(LedgerError):  # read between two writes
-        return any(e.kind == "start" for e in read_events(folder))
+        return any(e.kind == last for e in read_events(folder))
     return False
