@@ -1,6 +1,6 @@
 """The compiled loop that retrieves, and all of them as `COMPILED`; see `kernels.Kernels` for what each returns.
 
-`plain.py` has the same in numpy.
+`plain.py` has the same in numpy. What a kernel calls stands in its own file: numba's cache on disk sees changes there.
 """
 
 from __future__ import annotations
@@ -9,66 +9,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebind.memory.osu import compiled_units
-from rebind.memory.osu.compiled_units import exact_product
-from rebind.memory.osu.jit import compiled
-from rebind.memory.osu.kernels import EPSILON, GRID, Expansion, Floats, Ints
-from rebind.memory.osu.trajectory import Vectors
+from rebind.memory.osu.jit import compiled, reordered
+from rebind.memory.osu.kernels import EPSILON, GRID, Ask, Codes, Floats, Ints, Layout
+from rebind.memory.osu.trajectory import Vectors, Whole
 
 
 class Compiled:
     """`kernels.Kernels` with numba. Each kernel compiles on first use (seconds) and is cached on disk."""
 
-    def expand(self, job: Expansion) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return _expand(*job)
+    def expand(self, layout: Layout, ask: Ask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return _expand(*layout, *ask)
 
-    def measure(self, vectors: Vectors, flat: Ints, starts: Ints) -> tuple[Floats, Floats]:
+    def screen(self, codes: Codes, query: Whole, scale: float) -> Vectors:
+        return _screen(codes, query, np.float32(scale))
+
+    def measure(self, vectors: Whole, flat: Ints, starts: Ints) -> tuple[Floats, Floats]:
         return compiled_units.measure(vectors, flat, starts)
+
+    def lay(
+        self, vectors: Whole, flat: Ints, starts: Ints, rows: Ints, members: Ints, sizes: Ints, norms: Floats
+    ) -> None:
+        compiled_units.lay(vectors, flat, starts, rows, members, sizes, norms)
 
     def nearest(self, gram: Vectors, k: int) -> tuple[Vectors, Ints]:
         return compiled_units.nearest(gram, k)
 
-    def insert(self, row: Vectors, values: Vectors, indices: Ints) -> None:
-        compiled_units.insert(row, values, indices)
+    def insert(self, vectors: Whole, gram: Vectors, values: Vectors, indices: Ints, ranked: Vectors, count: int) -> int:
+        return compiled_units.insert(vectors, gram, values, indices, ranked, count)
 
-    def communities(self, values: Vectors, indices: Ints, percentile: float, max_size: int) -> Ints:
-        return compiled_units.communities(values, indices, percentile, max_size)
+    def communities(self, values: Vectors, indices: Ints, floor: float, max_size: int) -> Ints:
+        return compiled_units.communities(values, indices, floor, max_size)
 
 
 @compiled
-def _expand(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917  # one loop in one function: helpers that get arrays cost more
+def _expand(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917  # one loop; numba takes arrays faster than tuples of them
     members: Ints,
     sizes: Ints,
     norms: Floats,
-    k: int,
-    sims: Floats,
     costs: NDArray[np.int64],
-    vectors: Vectors,
+    vectors: Whole,
     gram: Vectors,
     entity_starts: Ints,
     entities: Ints,
     tools: Ints,
+    entity_count: int,
+    tool_count: int,
+    query: Vectors,
+    k: int,
     budget: int,
     candidates: int,
     novelty: float,
     structural: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    sims = _products(vectors, query) / np.float64(GRID**2)
     relevance = _relevance(sims, members, sizes, norms)
     units = _ranked(relevance, members, k)
     rows = _sorted_members(members, sizes, units, sims)
     n, count, width = len(costs), len(units), members.shape[1]
-    free = np.ones(n, dtype=np.bool_)
-    closest = np.full(n, -np.inf)  # largest cosine of each step with the first `folded` of the taken
-    folded = np.zeros(n, dtype=np.int64)
-    entity_taken = np.zeros(entities.max() + 1 if len(entities) else 0, dtype=np.bool_)
-    tool_taken = np.zeros(tools.max() + 1 if n else 0, dtype=np.bool_)
+    free, recent = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    closest = np.full(n, np.float32(-np.inf))  # largest product of each step with the first `folded` of the taken
+    folded = np.zeros(n if not len(gram) else 0, dtype=np.int32)
+    entity_taken = np.zeros(entity_count, dtype=np.bool_)
+    tool_taken = np.zeros(tool_count, dtype=np.bool_)
     # `bound` never lies below a unit's score and equals it where `fresh`: a step's novelty only falls as steps are
     # taken.
     bound, fresh = np.full(count, np.inf), np.zeros(count, dtype=np.bool_)
     taken, opened = np.empty(n, dtype=np.int64), np.empty(count, dtype=np.int64)
-    n_taken, n_opened, left = 0, 0, budget
+    n_taken, n_opened, left, unknown = 0, 0, budget, 0  # no bound before `unknown` is infinite
     cheapest = costs.min() if n else 0
     while left >= cheapest and count > 0:
-        best = np.argmax(bound)
+        while unknown < count and bound[unknown] != np.inf:
+            unknown += 1
+        best = unknown if unknown < count else np.argmax(bound)
         if bound[best] == -np.inf:
             break
         if not fresh[best]:  # (r_k + λ ν_k) / (ĉ_k + ε) over its best free steps; -inf where it has none
@@ -82,17 +94,17 @@ def _expand(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917  # one loop in one func
                 held += 1
                 cost += costs[i]
                 if novelty > 0.0 and n_taken > 0:  # (1 − α)(1 − max cos) + α min(1, .6 new entities + .4 new tool)
-                    for t in range(folded[i], n_taken):
-                        other = taken[t]
-                        product = np.float64(gram[i, other]) if len(gram) else exact_product(vectors[i], vectors[other])
-                        closest[i] = max(closest[i], product / GRID**2)
-                    folded[i] = n_taken
+                    if not len(gram):
+                        for t in range(folded[i], n_taken):
+                            closest[i] = max(closest[i], np.float32(_product(vectors[i], vectors[taken[t]])))
+                        folded[i] = n_taken
                     new = 0
                     for e in range(entity_starts[i], entity_starts[i + 1]):
                         if not entity_taken[entities[e]]:
                             new += 1
                     tool = 1 if tools[i] >= 0 and not tool_taken[tools[i]] else 0
-                    total += (1.0 - structural) * (1.0 - closest[i]) + structural * min(1.0, 0.6 * new + 0.4 * tool)
+                    apart = 1.0 - np.float64(closest[i]) / GRID**2
+                    total += (1.0 - structural) * apart + structural * min(1.0, 0.6 * new + 0.4 * tool)
             bound[best] = -np.inf
             if held > 0:
                 bound[best] = (relevance[units[best]] + novelty * (total / held)) / (cost + EPSILON)
@@ -115,55 +127,135 @@ def _expand(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917  # one loop in one func
                     entity_taken[entities[e]] = True
                 if tools[i] >= 0:
                     tool_taken[tools[i]] = True
+                if novelty > 0.0 and len(gram):
+                    _fold(closest, gram[i])
         if n_taken > before:
-            _age(bound, fresh, rows, free, before == 0, novelty > 0.0)
-    return taken[:n_taken].copy(), opened[:n_opened].copy()
+            recent[taken[before:n_taken]] = True
+            _age(bound, fresh, rows, recent, before == 0, novelty > 0.0)
+            recent[taken[before:n_taken]] = False
+            unknown = 0
+    return _packed(taken[:n_taken], sims), opened[:n_opened].copy()
+
+
+@reordered
+def _products(vectors: Whole, query: Vectors) -> Ints:
+    whole = np.empty(len(query), dtype=np.int16)
+    for d in range(len(query)):
+        whole[d] = np.int16(query[d])
+    products = np.empty(len(vectors), dtype=np.int32)
+    for i in range(vectors.shape[0]):
+        total = np.int32(0)
+        for d in range(vectors.shape[1]):
+            total += np.int32(vectors[i, d]) * np.int32(whole[d])
+        products[i] = total
+    return products
+
+
+@reordered
+def _product(one: Whole, other: Whole) -> int:
+    total = np.int32(0)
+    for d in range(len(one)):
+        total += np.int32(one[d]) * np.int32(other[d])
+    return total
+
+
+@compiled
+def _screen(codes: Codes, query: Whole, scale: np.float32) -> Vectors:
+    products = _coded(codes, query)
+    result = np.empty(len(codes), dtype=np.float32)
+    for i in range(len(codes)):
+        result[i] = np.float32(products[i]) * scale
+    return result
+
+
+@reordered
+def _coded(codes: Codes, query: Whole) -> Ints:
+    """In integers throughout: with a float inside, the loop is compiled to half the speed."""
+    products = np.empty(len(codes), dtype=np.int32)
+    for i in range(codes.shape[0]):
+        total = np.int32(0)
+        for d in range(codes.shape[1]):
+            total += np.int32(codes[i, d]) * np.int32(query[d])
+        products[i] = total
+    return products
+
+
+@compiled
+def _fold(closest: Vectors, row: Vectors) -> None:
+    for i in range(len(closest)):
+        closest[i] = row[i] if row[i] > closest[i] else closest[i]
+
+
+@compiled
+def _packed(taken: NDArray[np.int64], sims: Floats) -> NDArray[np.int64]:
+    """In descending similarity; equals keep their order."""
+    return taken[np.argsort(-sims[taken], kind="mergesort")]
 
 
 @compiled
 def _age(
-    bound: Floats, fresh: NDArray[np.bool_], rows: Ints, free: NDArray[np.bool_], first: bool, novel: bool
+    bound: Floats, fresh: NDArray[np.bool_], rows: Ints, recent: NDArray[np.bool_], first: bool, novel: bool
 ) -> None:
     """After steps were taken: scores are stale, and those of units that lost a step, or gained novelty, are unknown."""
     for u in range(len(bound)):
         if bound[u] == -np.inf:
             continue
-        lost = False
-        for i in rows[u]:
-            if i < 0:
+        lost = first and novel
+        for j in range(rows.shape[1]):
+            if lost or rows[u, j] < 0:
                 break
-            lost = lost or not free[i]
-        if lost or (first and novel):
+            lost = recent[rows[u, j]]
+        if lost:
             bound[u] = np.inf
         if lost or novel:
             fresh[u] = False
 
 
 @compiled
-def _ranked(relevance: Floats, members: Ints, k: int) -> NDArray[np.int64]:
-    """The k best units by descending relevance; equals by their members, so that the order of rows does not matter."""
-    best = np.arange(len(relevance))
-    if 0 < k < len(relevance):
-        best = np.flatnonzero(relevance >= -np.partition(-relevance, k - 1)[k - 1])
-    order = best[np.argsort(-relevance[best], kind="mergesort")]
-    for p in range(1, len(order)):
-        at = p
-        while (
-            at > 0
-            and relevance[order[at - 1]] == relevance[order[at]]
-            and _precedes(members[order[at]], members[order[at - 1]])
-        ):
-            order[at - 1], order[at] = order[at], order[at - 1]
-            at -= 1
-    return order[:k]
+def _before(relevance: Floats, members: Ints, one: int, other: int) -> bool:
+    """Higher relevance first; equals by their members, so that the order of rows hardly matters, then by row."""
+    if relevance[one] != relevance[other]:
+        return bool(relevance[one] > relevance[other])
+    for j in range(members.shape[1]):
+        if members[one, j] != members[other, j]:
+            return bool(members[one, j] < members[other, j])
+    return one < other
 
 
 @compiled
-def _precedes(one: Ints, other: Ints) -> bool:
-    for j in range(len(one)):
-        if one[j] != other[j]:
-            return bool(one[j] < other[j])
-    return False
+def _ranked(relevance: Floats, members: Ints, k: int) -> NDArray[np.int64]:
+    """The k first units, in order: a heap whose root is the last of those kept."""
+    k = min(k, len(relevance))
+    heap = np.empty(k, dtype=np.int64)
+    for u in range(len(relevance)):
+        if u < k:
+            at = u
+            while at > 0 and _before(relevance, members, heap[(at - 1) // 2], u):
+                heap[at] = heap[(at - 1) // 2]
+                at = (at - 1) // 2
+            heap[at] = u
+        elif relevance[u] >= relevance[heap[0]] and _before(relevance, members, u, heap[0]):
+            _sink(relevance, members, heap, k, u)
+    for size in range(k - 1, 0, -1):
+        last = heap[0]
+        _sink(relevance, members, heap, size, heap[size])
+        heap[size] = last
+    return heap
+
+
+@compiled
+def _sink(relevance: Floats, members: Ints, heap: NDArray[np.int64], size: int, unit: int) -> None:
+    """Puts a unit in the root's place, in a heap of that size."""
+    at = 0
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and _before(relevance, members, heap[child], heap[child + 1]):
+            child += 1
+        if not _before(relevance, members, unit, heap[child]):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = unit
 
 
 @compiled

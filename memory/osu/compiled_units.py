@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rebind.memory.osu.jit import compiled, reordered
 from rebind.memory.osu.kernels import Floats, Ints
-from rebind.memory.osu.trajectory import Vectors
+from rebind.memory.osu.trajectory import Vectors, Whole
 
 
 @compiled
-def measure(vectors: Vectors, flat: Ints, starts: Ints) -> tuple[Floats, Floats]:
+def measure(vectors: Whole, flat: Ints, starts: Ints) -> tuple[Floats, Floats]:
     norms = np.empty(len(starts) - 1)
     pulls = np.empty(len(flat))
+    total = np.empty(vectors.shape[1], dtype=np.int32)
     for u in range(len(starts) - 1):
-        total = np.zeros(vectors.shape[1], dtype=np.float32)
+        total[:] = 0
         for m in range(starts[u], starts[u + 1]):
-            for d in range(len(total)):
-                total[d] += vectors[flat[m], d]
+            _add(total, vectors[flat[m]])
         square = 0.0
         for m in range(starts[u], starts[u + 1]):
-            pulls[m] = exact_product(vectors[flat[m]], total)
+            pulls[m] = np.float64(_pull(vectors[flat[m]], total))
             square += pulls[m]
         norms[u] = np.sqrt(max(square, 1.0))
         for m in range(starts[u], starts[u + 1]):
@@ -28,12 +29,51 @@ def measure(vectors: Vectors, flat: Ints, starts: Ints) -> tuple[Floats, Floats]
     return norms, pulls
 
 
+@compiled
+def lay(vectors: Whole, flat: Ints, starts: Ints, rows: Ints, members: Ints, sizes: Ints, norms: Floats) -> None:
+    total = np.empty(vectors.shape[1], dtype=np.int32)
+    for u in range(len(rows)):
+        row, first, size = rows[u], starts[u], starts[u + 1] - starts[u]
+        total[:] = 0
+        for j in range(members.shape[1]):
+            members[row, j] = flat[first + j] if j < size else -1
+            if j < size:
+                _add(total, vectors[flat[first + j]])
+        sizes[row] = size
+        norms[row] = np.sqrt(max(np.float64(_square(total)), 1.0))
+
+
 @reordered
-def exact_product(one: Vectors, other: Vectors) -> float:
-    total = 0.0
-    for d in range(len(one)):
-        total += np.float64(one[d]) * np.float64(other[d])
-    return float(total)
+def _square(total: Ints) -> int:
+    product = np.int64(0)
+    for d in range(len(total)):
+        product += np.int64(total[d]) * np.int64(total[d])
+    return product
+
+
+@reordered
+def _add(total: Ints, vector: Whole) -> None:
+    for d in range(len(total)):
+        total[d] += vector[d]
+
+
+@reordered
+def _pull(vector: Whole, total: Ints) -> int:
+    product = np.int64(0)
+    for d in range(len(total)):
+        product += np.int64(vector[d]) * np.int64(total[d])
+    return product
+
+
+@reordered
+def _products(vectors: Whole, other: Whole) -> Ints:
+    products = np.empty(len(vectors), dtype=np.int32)
+    for i in range(vectors.shape[0]):
+        total = np.int32(0)
+        for d in range(vectors.shape[1]):
+            total += np.int32(vectors[i, d]) * np.int32(other[d])
+        products[i] = total
+    return products
 
 
 @compiled
@@ -43,25 +83,50 @@ def nearest(gram: Vectors, k: int) -> tuple[Vectors, Ints]:
     indices = np.full((n, k), np.int32(-1), dtype=np.int32)
     for i in range(n):
         for j in range(n):
-            if j != i:
+            if gram[i, j] > values[i, k - 1] and j != i:
                 _place(values[i], indices[i], gram[i, j], j)
     return values, indices
 
 
 @compiled
-def insert(row: Vectors, values: Vectors, indices: Ints) -> None:
-    last = len(row) - 1
+def insert(vectors: Whole, gram: Vectors, values: Vectors, indices: Ints, ranked: Vectors, count: int) -> int:
+    last, k = len(vectors) - 1, values.shape[1]
+    products = _products(vectors, vectors[last])
+    row = gram[last]
+    for j in range(last + 1):
+        gram[last, j] = gram[j, last] = np.float32(products[j])
     for j in range(last):
-        _place(values[j], indices[j], row[j], last)
-        _place(values[last], indices[last], row[j], j)
+        if row[j] > values[j, k - 1]:
+            if indices[j, k - 1] >= 0:
+                count = _unrank(ranked, count, values[j, k - 1])
+            count = _rank(ranked, count, row[j])
+            _place(values[j], indices[j], row[j], last)
+        if row[j] > values[last, k - 1]:
+            _place(values[last], indices[last], row[j], j)
+    for a in range(min(k, last)):
+        count = _rank(ranked, count, values[last, a])
+    return count
+
+
+@compiled
+def _rank(ranked: Vectors, count: int, value: np.float32) -> int:
+    at = np.searchsorted(ranked[:count], value)
+    ranked[at + 1 : count + 1] = ranked[at:count].copy()
+    ranked[at] = value
+    return count + 1
+
+
+@compiled
+def _unrank(ranked: Vectors, count: int, value: np.float32) -> int:
+    at = np.searchsorted(ranked[:count], value)
+    ranked[at : count - 1] = ranked[at + 1 : count].copy()
+    return count - 1
 
 
 @compiled
 def _place(values: Vectors, indices: Ints, value: np.float32, index: int) -> None:
-    """Puts a neighbour into a descending list, after equals, if it is among the best."""
+    """Puts a neighbour that is among the best into a descending list, after equals."""
     at = len(values) - 1
-    if value <= values[at]:
-        return
     while at > 0 and values[at - 1] < value:
         values[at] = values[at - 1]
         indices[at] = indices[at - 1]
@@ -78,38 +143,37 @@ def _root(parent: Ints, i: int) -> int:
 
 
 @compiled
-def communities(values: Vectors, indices: Ints, percentile: float, max_size: int) -> Ints:
-    n, k = values.shape
-    known = values[:, :].ravel()
-    known = known[indices.ravel() >= 0]
-    parent = np.arange(n).astype(np.int32)
-    size = np.ones(n, dtype=np.int32)
-    if len(known) > 0:
-        at = (len(known) - 1) * percentile / 100.0
-        low = int(at)
-        split = np.partition(known, low)
-        above = np.float64(split[low + 1 :].min()) if low + 1 < len(known) else np.float64(split[low])
-        floor = np.float64(split[low]) + (at - low) * (above - np.float64(split[low]))
-        first = np.empty(n * k, dtype=np.int32)
-        second = np.empty(n * k, dtype=np.int32)
-        weight = np.empty(n * k, dtype=np.float64)
-        edges = 0
-        for i in range(n):
-            for a in range(k):
-                j = indices[i, a]
-                if j > i and values[i, a] > floor and (indices[j] == i).any():
-                    first[edges], second[edges], weight[edges] = i, j, -values[i, a]
-                    edges += 1
-        # Edges stand in order of (i, rank of j); of equal weight and equal i, rank order is order of j.
-        for e in np.argsort(weight[:edges], kind="mergesort"):
-            a_root, b_root = _root(parent, first[e]), _root(parent, second[e])  # pyright: ignore[reportArgumentType]  # numba
-            if a_root != b_root and size[a_root] + size[b_root] <= max_size:
-                low_root, high_root = min(a_root, b_root), max(a_root, b_root)
-                parent[high_root] = low_root
-                size[low_root] += size[high_root]
+def communities(values: Vectors, indices: Ints, floor: float, max_size: int) -> Ints:
+    n = len(values)
+    parent, size = np.arange(n).astype(np.int32), np.ones(n, dtype=np.int32)
+    for edge in _edges(values, indices, floor):
+        a_root, b_root = _root(parent, edge // n), _root(parent, edge % n)
+        if a_root != b_root and size[a_root] + size[b_root] <= max_size:
+            low_root, high_root = min(a_root, b_root), max(a_root, b_root)
+            parent[high_root] = low_root
+            size[low_root] += size[high_root]
     labels = np.full(n, np.int32(-1), dtype=np.int32)
     for i in range(n):
         root = _root(parent, i)
         if size[root] > 1:
             labels[i] = root
     return labels
+
+
+@compiled
+def _edges(values: Vectors, indices: Ints, floor: float) -> NDArray[np.int64]:
+    """Mutual neighbours above the floor as i · n + j, i < j: best first, equals in order of (i, j)."""
+    n, k = values.shape
+    edges, weights = np.empty(n * k, dtype=np.int64), np.empty(n * k, dtype=np.float32)
+    count = 0
+    for i in range(n):
+        for a in range(k):
+            j = indices[i, a]
+            if j > i and values[i, a] > floor:
+                for b in range(k):
+                    if indices[j, b] == i:
+                        edges[count], weights[count] = i * n + j, -values[i, a]
+                        count += 1
+                        break
+    # Of equal weight and equal i, rank order is order of j.
+    return edges[np.argsort(weights[:count], kind="mergesort")]

@@ -6,21 +6,25 @@ window, and the memberships of their members. So the cost of a step does not gro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rebind.memory.osu.config import OsuConfig, View
 from rebind.memory.osu.kernels import kernels
-from rebind.memory.osu.nearest import NearestWindow
+from rebind.memory.osu.nearest import SimilarWindow
 from rebind.memory.osu.pool import Pool
 from rebind.memory.osu.rows import Numbers, Rows
 from rebind.memory.osu.trajectory import Note, Trajectory, TrajectoryError, on_grid
-from rebind.memory.osu.units import Group, RawUnit, chunks, kept, keys, measure
+from rebind.memory.osu.units import RawUnit, chunks, keys
 
 _INITIAL = 256
+
+Change = tuple[RawUnit, Sequence[int]]
+"""A unit and the members it will have; none if it is to go."""
 
 
 @dataclass
@@ -44,16 +48,16 @@ class GrowingPool:
         self.config = config
         self._notes: list[Note] = []
         self._vectors = np.zeros((_INITIAL, dimensions), dtype=np.float32)
+        self._whole = np.zeros((_INITIAL, dimensions), dtype=np.int16)
         self._costs = np.zeros(_INITIAL, dtype=np.int64)
         self._numbers = Numbers()
         self._tails: dict[tuple[View, str], _Tail] = {}
-        self._nearest = NearestWindow(config.window, config.neighbours)
-        self._labels = np.full(0, -1, dtype=np.int32)
+        self._gaps: dict[View, int] = {view: config.gap(view) for view in config.views if view != "similarity"}
+        self._window = SimilarWindow(config)
         self._communities: dict[int, RawUnit] = {}
         self._of: list[list[RawUnit]] = []
-        self._kept: list[Sequence[RawUnit]] = []
-        self._contested: set[int] = set()
-        """Steps in more units than allowed; of all others every membership is kept."""
+        self._kept: dict[int, list[RawUnit]] = {}
+        """For steps in more units than allowed, those they stay in; all others stay in all of theirs."""
         self._rows = Rows(config.max_size)
 
     def __len__(self) -> int:
@@ -63,9 +67,19 @@ class GrowingPool:
     def pool(self) -> Pool:
         """The pool as it stands. Its arrays are views of the growing ones: use it before the next append."""
         n, rows = len(self), self._rows
-        history = Trajectory(self._vectors[:n], self._costs[:n], self._notes)
-        gram = self._nearest.gram if n <= self.config.window else np.zeros((0, 0), dtype=np.float32)
-        return Pool(history, self.config, rows.units, rows.members, rows.sizes, rows.norms, self._numbers.marks(), gram)
+        gram = self._window.gram if n <= self.config.window else np.zeros((0, 0), dtype=np.float32)
+        return Pool(
+            history=Trajectory(self._vectors[:n], self._costs[:n], self._notes),
+            config=self.config,
+            members=rows.members,
+            sizes=rows.sizes,
+            norms=rows.norms,
+            views=rows.views,
+            keys=rows.keys,
+            marks=self._numbers.marks(),
+            whole=self._whole[:n],
+            gram=gram,
+        )
 
     def append(self, embedding: ArrayLike, cost: int, note: Note) -> None:
         """Adds one step: embedding (d,), cost in tokens, annotation.
@@ -81,85 +95,91 @@ class GrowingPool:
             )
         if step == len(self._vectors):
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
+            self._whole = np.concatenate([self._whole, np.zeros_like(self._whole)])
             self._costs = np.concatenate([self._costs, np.zeros_like(self._costs)])
-        self._vectors[step], self._costs[step] = vector, cost
+        self._vectors[step] = self._whole[step] = vector
+        self._costs[step] = cost
         self._notes.append(note)
         self._numbers.add(note)
         self._of.append([])
-        self._kept.append(())
-        gone: list[RawUnit] = []
-        groups = [*self._keyed(step, note, gone), *self._similar(step, gone)]
-        self._replace(gone, measure(groups, self._vectors))
+        self._apply([*self._keyed(step, note), *self._similar(step)])
 
-    def _keyed(self, step: int, note: Note, gone: list[RawUnit]) -> Iterator[Group]:
-        """What takes the place of the last pieces of every group the step joins; those pieces go to `gone`."""
-        for view, key in keys(note, self.config.views):
+    def _keyed(self, step: int, note: Note) -> Iterator[Change]:
+        """The last pieces of every group the step joins."""
+        config = self.config
+        for view, key in keys(note, config.views):
             tail = self._tails.get((view, key))
-            if tail is None or step - tail.steps[-1] > self.config.gap(view):
+            if tail is None or step - tail.steps[-1] > self._gaps[view]:
                 tail = self._tails[view, key] = _Tail()
-            tail.add(step, self.config.max_size)
-            gone.extend(tail.open)
-            tail.open.clear()
-            for piece in chunks(tail.steps, self.config.max_size):
-                if len(piece) >= self.config.min_size:
-                    yield view, key, piece
+            tail.add(step, config.max_size)
+            for place, piece in enumerate(chunks(tail.steps, config.max_size)):
+                if place == len(tail.open):
+                    tail.open.append(RawUnit(view, key, self._number(view, key)))
+                yield tail.open[place], piece if len(piece) >= config.min_size else ()
 
-    def _similar(self, step: int, gone: list[RawUnit]) -> Iterator[Group]:
-        """The communities of the last window that change; the old ones go to `gone`."""
+    def _number(self, view: View, key: str) -> int:
+        """See `grouping.RawUnits.keys`."""
+        if view == "entity":
+            return self._numbers.entity.number(key)
+        return self._numbers.tool.number(key) if view == "tool" else int(key)
+
+    def _similar(self, step: int) -> Iterator[Change]:
+        """The communities of the last window that change."""
         if "similarity" not in self.config.views:
             return
         start = step - step % self.config.window
         if step == start:
-            self._nearest.clear()
-            self._labels = np.full(0, -1, dtype=np.int32)
+            self._window.clear()
             self._communities = {}
-        self._nearest.add(self._vectors[start : step + 1])
-        before = np.append(self._labels, np.int32(-1))
-        self._labels = kernels().communities(
-            self._nearest.values, self._nearest.indices, self.config.edge_percentile, self.config.max_size
-        )
-        moved = np.flatnonzero(self._labels != before)
-        for label in sorted({*self._labels[moved].tolist(), *before[moved].tolist()} - {-1}):
-            if label in self._communities:
-                gone.append(self._communities.pop(label))
-            members = np.flatnonzero(self._labels == label)
-            if len(members):
-                yield "similarity", str(start + label), (members + start).tolist()
+        for label, members in self._window.add(self._whole[start : step + 1]).items():
+            unit = self._communities.get(label)
+            if unit is None:
+                unit = self._communities[label] = RawUnit("similarity", str(start + label), start + label)
+            if not members:
+                del self._communities[label]
+            yield unit, [start + member for member in members]
 
-    def _replace(self, gone: Sequence[RawUnit], made: Sequence[RawUnit]) -> None:
-        """Swaps raw units, prunes the steps concerned anew, and rewrites the rows whose members changed."""
-        dead, limit = set(gone), self.config.max_memberships
-        affected = {s for unit in (*gone, *made) for s in unit.members}
-        before = {s: self._kept[s] for s in affected & self._contested}
-        for s in affected:
-            self._of[s] = [unit for unit in self._of[s] if unit not in dead]
-        for unit in made:
-            for s in unit.members:
-                self._of[s].append(unit)
-            if unit.view == "similarity":
-                self._communities[unit.members[0] % self.config.window] = unit
-            else:
-                self._tails[unit.view, unit.key].open.append(unit)
-        self._contested -= affected
-        changed = set(made)
-        for s in affected:
-            units = self._of[s]
-            self._kept[s] = now = kept(units, s, limit)
-            if len(units) > limit:
-                self._contested.add(s)
-                changed.update(unit for unit in units if (unit in now) != (unit in before.get(s, units)))
-            elif s in before:
-                changed.update(unit for unit in units if unit not in before[s])
-        self._rewrite(gone, changed - dead)
+    def _apply(self, changes: Sequence[Change]) -> None:
+        """Gives units their members, prunes the steps concerned anew, and rewrites the rows whose members changed."""
+        contested: set[int] = set()
+        for unit, members in changes:
+            before, after = set(unit.members), set(members)
+            for step in before - after:
+                self._of[step].remove(unit)
+            for step in after - before:
+                self._of[step].append(unit)
+                if len(self._of[step]) > self.config.max_memberships:
+                    contested.add(step)
+            if self._kept:
+                contested.update(step for step in before | after if step in self._kept)
+            unit.members, unit.pull = members, None
+        changed = dict.fromkeys(unit for unit, _ in changes)
+        if contested:
+            self._measure({unit: None for step in contested for unit in self._of[step] if unit.pull is None})
+            for step in sorted(contested):
+                changed.update(dict.fromkeys(self._pruned(step)))
+        self._rows.write([(unit, self._members(unit)) for unit in changed], self._whole)
 
-    def _rewrite(self, gone: Sequence[RawUnit], changed: Iterable[RawUnit]) -> None:
-        for unit in gone:
-            self._rows.drop(unit)
-        for unit in changed:
-            members: Sequence[int] = unit.members
-            if not self._contested.isdisjoint(members):
-                members = [s for s in members if unit in self._kept[s]]
-            if len(members) >= self.config.min_size:
-                self._rows.write(unit, members, self._vectors)
-            else:
-                self._rows.drop(unit)
+    def _measure(self, units: Collection[RawUnit]) -> None:
+        """Gives units the geometry of their members."""
+        if units:
+            flat = [step for unit in units for step in unit.members]
+            starts = [0, *accumulate(len(unit.members) for unit in units)]
+            _, pulls = kernels().measure(self._whole, np.array(flat, np.int32), np.array(starts, np.int32))
+            for unit, start in zip(units, starts, strict=False):
+                unit.pull = pulls[start : start + len(unit.members)].tolist()
+
+    def _pruned(self, step: int) -> list[RawUnit]:
+        """Decides anew which units a step stays in; the units for which the answer is another."""
+        units, limit = self._of[step], self.config.max_memberships
+        before, now = self._kept.pop(step, units), units
+        if len(units) > limit:
+            now = self._kept[step] = sorted(units, key=lambda unit: unit.standing(step))[:limit]
+        return [unit for unit in (*before, *now) if (unit in before) != (unit in now)]
+
+    def _members(self, unit: RawUnit) -> Sequence[int]:
+        """The members that pruning leaves a unit, none if they are too few."""
+        members, kept = unit.members, self._kept
+        if kept and not kept.keys().isdisjoint(members):
+            members = [step for step in members if step not in kept or unit in kept[step]]
+        return members if len(members) >= self.config.min_size else ()

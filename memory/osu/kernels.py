@@ -13,32 +13,41 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rebind.memory.osu.trajectory import GRID, Vectors
+from rebind.memory.osu.trajectory import GRID, Vectors, Whole
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
+Codes = NDArray[np.int8]
 
 
-class Expansion(NamedTuple):
-    """All that the coarse-to-fine retrieval of Algorithm 1 reads, for U units of at most S members and n steps."""
+class Layout(NamedTuple):
+    """What Algorithm 1 reads of a pool, or of part of one: U units of at most S members, and n steps."""
 
     members: Ints
     """(U, S), each row ascending and padded with -1."""
     sizes: Ints
     norms: Floats
     """Length of the sum of each unit's member vectors."""
-    k: int
-    """How many units the coarse stage selects."""
-    sims: Floats
     costs: NDArray[np.int64]
-    vectors: Vectors
+    vectors: Whole
     gram: Vectors
-    """(n, n) inner products of `vectors`, or (0, 0): then the rows that are needed are computed."""
+    """(n, n) inner products of `vectors`, or (0, 0): then those that are needed are computed."""
     entity_starts: Ints
     """(n + 1): where each step's entities begin in `entities`."""
     entities: Ints
     tools: Ints
     """Tool number of each step, or -1."""
+    entity_count: int
+    """Above every number in `entities`."""
+    tool_count: int
+
+
+class Ask(NamedTuple):
+    """One retrieval."""
+
+    query: Vectors
+    k: int
+    """How many units the coarse stage selects."""
     budget: int
     candidates: int
     novelty: float
@@ -49,11 +58,16 @@ class Expansion(NamedTuple):
 class Kernels(Protocol):
     """What `compiled` and `PLAIN` both offer."""
 
-    def expand(self, job: Expansion) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Steps in the order taken, and the units in the order expanded."""
+    def expand(self, layout: Layout, ask: Ask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Steps in descending similarity to the query (equals in the order taken), and the units in the order
+        expanded."""
         ...
 
-    def measure(self, vectors: Vectors, flat: Ints, starts: Ints) -> tuple[Floats, Floats]:
+    def screen(self, codes: Codes, query: Whole, scale: float) -> Vectors:
+        """Inner products of the rows of `codes` (U, c) with `query` (c,), rounded to float32, times `scale`."""
+        ...
+
+    def measure(self, vectors: Whole, flat: Ints, starts: Ints) -> tuple[Floats, Floats]:
         """Geometry of units whose members are `flat[starts[u]:starts[u + 1]]` of `vectors` (n, d).
 
         Returns each unit's length of the sum of its members (U,), at least 1, and each member's inner product with the
@@ -61,18 +75,25 @@ class Kernels(Protocol):
         """
         ...
 
+    def lay(
+        self, vectors: Whole, flat: Ints, starts: Ints, rows: Ints, members: Ints, sizes: Ints, norms: Floats
+    ) -> None:
+        """Writes the units that `measure` takes into those rows of `members`, `sizes` and `norms` (see `Layout`)."""
+        ...
+
     def nearest(self, gram: Vectors, k: int) -> tuple[Vectors, Ints]:
         """Values and indices (n, k) of each row's k largest off-diagonal entries, ties to the lower index; -inf and
         -1 where there are fewer."""
         ...
 
-    def insert(self, row: Vectors, values: Vectors, indices: Ints) -> None:
-        """Updates the lists (n, k) of `nearest` in place for the n-th step, whose inner products with all steps so far,
-        itself last, are `row` (n,)."""
+    def insert(self, vectors: Whole, gram: Vectors, values: Vectors, indices: Ints, ranked: Vectors, count: int) -> int:
+        """Updates `gram` (≥ n, ≥ n) and the lists (n, k) of `nearest` in place for the last of `vectors` (n, d), and
+        `ranked`, whose first `count` entries are all known values, ascending. Returns how many are known then."""
         ...
 
-    def communities(self, values: Vectors, indices: Ints, percentile: float, max_size: int) -> Ints:
-        """For each step the smallest member of its community, or -1 where it is alone (design: similarity view)."""
+    def communities(self, values: Vectors, indices: Ints, floor: float, max_size: int) -> Ints:
+        """For each step the smallest member of its community over edges above `floor`, or -1 where it is alone (design:
+        similarity view)."""
         ...
 
 
@@ -100,4 +121,4 @@ def kernels() -> Kernels:
 
 _loaded: Kernels | None = None
 
-__all__ = ["EPSILON", "GRID", "Expansion", "Floats", "Ints", "Kernels", "kernels"]
+__all__ = ["EPSILON", "GRID", "Ask", "Codes", "Floats", "Ints", "Kernels", "Layout", "kernels"]

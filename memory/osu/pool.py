@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rebind.memory.osu.config import OsuConfig, View
-from rebind.memory.osu.kernels import Floats, Ints, kernels
-from rebind.memory.osu.trajectory import Marks, Trajectory, Vectors
-from rebind.memory.osu.units import Group, RawUnit, geometry, kept, keyed_groups, measure
+from rebind.memory.osu.config import VIEW_PRIORITY, OsuConfig, View
+from rebind.memory.osu.grouping import Keys, RawUnits, raw_units
+from rebind.memory.osu.kernels import Floats, Ints, Layout, kernels
+from rebind.memory.osu.trajectory import Marks, Trajectory, Vectors, Whole
 
 _BLOCK = 4096
 """Units whose members are gathered at once."""
@@ -34,13 +34,29 @@ class Pool:
 
     history: Trajectory
     config: OsuConfig
-    rows: Sequence[Unit | None]
     members: Ints
     sizes: Ints
     norms: Floats
+    views: NDArray[np.int8]
+    """Places in `VIEW_PRIORITY`; like `keys`, without meaning for a free row."""
+    keys: Keys
+    """See `RawUnits`."""
     marks: Marks
+    whole: Whole
+    """The trajectory's vectors as whole numbers."""
     gram: Vectors
     """(n, n) inner products where the trajectory fits one similarity window, else (0, 0)."""
+
+    @cached_property
+    def rows(self) -> Sequence[Unit | None]:
+        """The unit of each row, None for a free one."""
+        found: list[Unit | None] = [None] * len(self.members)
+        for row in np.flatnonzero(self.sizes).tolist():
+            view, key = VIEW_PRIORITY[self.views[row]], int(self.keys[row])
+            names = {"entity": self.marks.entity_names, "tool": self.marks.tool_names}.get(view)
+            members = tuple(self.members[row, : self.sizes[row]].tolist())
+            found[row] = Unit(view, str(key) if names is None else names[key], members)
+        return found
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -59,6 +75,24 @@ class Pool:
                 sums = np.add.reduceat(self.history.vectors[block[rows, places]], first, axis=0)
                 result[start + present] = sums / self.norms[start + present, None]
         return result
+
+    @property
+    def layout(self) -> Layout:
+        """All of it, for the retrieving kernel."""
+        marks = self.marks
+        return Layout(
+            members=self.members,
+            sizes=self.sizes,
+            norms=self.norms,
+            costs=self.history.costs,
+            vectors=self.whole,
+            gram=self.gram,
+            entity_starts=marks.starts,
+            entities=marks.entities,
+            tools=marks.tools,
+            entity_count=len(marks.entity_names),
+            tool_count=len(marks.tool_names),
+        )
 
     def units_of(self, step: int) -> tuple[Unit, ...]:
         """The units that hold a step."""
@@ -80,56 +114,40 @@ def build_pool(history: Trajectory, config: OsuConfig = OsuConfig()) -> Pool:  #
     return pruned(history, config, raw_units(history, config))
 
 
-def raw_units(history: Trajectory, config: OsuConfig) -> list[RawUnit]:
-    """The units before pruning; M_max is all of `config` that they do not depend on."""
-    groups = keyed_groups(history.notes, config)
-    if "similarity" in config.views:
-        gram = _gram(history, config)
-        for start in range(0, len(history), config.window):
-            groups.extend(_similar(history.vectors[start : start + config.window], start, config, gram))
-    return measure(groups, history.vectors)
-
-
-def pruned(history: Trajectory, config: OsuConfig, raw: Sequence[RawUnit]) -> Pool:
+def pruned(history: Trajectory, config: OsuConfig, raw: RawUnits) -> Pool:
     """The pool that M_max and f_min leave of the raw units of a trajectory."""
-    of: list[list[RawUnit]] = [[] for _ in range(len(history))]
-    for unit in raw:
-        for step in unit.members:
-            of[step].append(unit)
-    members: dict[RawUnit, list[int]] = {unit: [] for unit in raw}
-    for step, units in enumerate(of):
-        for unit in kept(units, step, config.max_memberships):
-            members[unit].append(step)
-    return _assemble(history, config, members, _gram(history, config))
+    before = np.diff(raw.starts)
+    owner = np.repeat(np.arange(len(before)), before)
+    kept = _kept(raw, owner, config.max_memberships)
+    sizes = np.bincount(owner[kept], minlength=len(before))
+    alive = sizes >= config.min_size
+    kept &= alive[owner]
+    steps, sizes, shrunk = raw.steps[kept], sizes[alive].astype(np.int32), sizes[alive] < before[alive]
+    starts = np.zeros(len(sizes) + 1, dtype=np.int32)
+    np.cumsum(sizes, out=starts[1:])
+    row = np.repeat(np.arange(len(sizes)), sizes)
+    members = np.full((len(sizes), config.max_size), -1, dtype=np.int32)
+    members[row, np.arange(len(steps)) - starts[row]] = steps
+    norms = raw.norms[alive]
+    if shrunk.any():
+        ends = np.zeros(int(shrunk.sum()) + 1, dtype=np.int32)
+        np.cumsum(sizes[shrunk], out=ends[1:])
+        norms[shrunk] = kernels().measure(history.whole, steps[shrunk[row]], ends)[0]
+    gram = history.gram if len(history) <= config.window else np.zeros((0, 0), dtype=np.float32)
+    return Pool(
+        history, config, members, sizes, norms, raw.views[alive], raw.keys[alive], history.marks, history.whole, gram
+    )
 
 
-def _gram(history: Trajectory, config: OsuConfig) -> Vectors:
-    """Inner products where the trajectory fits one similarity window, else (0, 0)."""
-    return history.gram if len(history) <= config.window else np.zeros((0, 0), dtype=np.float32)
-
-
-def _similar(vectors: Vectors, start: int, config: OsuConfig, gram: Vectors) -> list[Group]:
-    """Communities of the mutual k-NN graph of one window, as units keyed by their first member."""
-    if not len(gram):
-        gram = vectors @ vectors.T
-    values, indices = kernels().nearest(gram, config.neighbours)
-    labels = kernels().communities(values, indices, config.edge_percentile, config.max_size)
-    groups: dict[int, list[int]] = {}
-    for step, label in enumerate(labels.tolist()):
-        if label >= 0:
-            groups.setdefault(label, []).append(start + step)
-    return [("similarity", str(start + label), steps) for label, steps in groups.items()]
-
-
-def _assemble(history: Trajectory, config: OsuConfig, members: Mapping[RawUnit, Sequence[int]], gram: Vectors) -> Pool:
-    """Drops what is below f_min and lays the rest out in rows."""
-    final = [(unit, steps) for unit, steps in members.items() if len(steps) >= config.min_size]
-    padded = np.full((len(final), config.max_size), -1, dtype=np.int32)
-    for row, (_, steps) in enumerate(final):
-        padded[row, : len(steps)] = steps
-    sizes = np.array([len(steps) for _, steps in final], dtype=np.int32)
-    norms = np.array([unit.norm for unit, _ in final], dtype=np.float64)
-    shrunk = [row for row, (unit, steps) in enumerate(final) if len(steps) < len(unit.members)]
-    norms[shrunk] = geometry([final[row][1] for row in shrunk], history.vectors)[0]
-    rows = tuple(Unit(unit.view, unit.key, tuple(steps)) for unit, steps in final)
-    return Pool(history, config, rows, padded, sizes, norms, history.marks, gram)
+def _kept(raw: RawUnits, owner: Keys, limit: int) -> NDArray[np.bool_]:
+    """The memberships that stand under the cap M_max (section 3.4); the same order as `units.RawUnit.standing`."""
+    kept = np.ones(len(owner), dtype=bool)
+    contested = np.flatnonzero((np.bincount(raw.steps) > limit)[raw.steps]) if len(owner) else owner
+    if len(contested):
+        unit, step = owner[contested], raw.steps[contested]
+        order = np.lexsort((raw.keys[unit], -raw.pulls[contested], raw.views[unit], step))
+        step = step[order]
+        first = np.flatnonzero(np.diff(step, prepend=-1))
+        place = np.arange(len(step)) - np.repeat(first, np.diff(first, append=len(step)))
+        kept[contested[order]] = place < limit
+    return kept

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebind.memory.osu.config import OsuConfig
-from rebind.memory.osu.kernels import Expansion, kernels
+from rebind.memory.osu.kernels import Ask, kernels
 from rebind.memory.osu.packing import by_similarity, pack
 from rebind.memory.osu.pool import Pool, build_pool
 from rebind.memory.osu.trajectory import Steps, Trajectory, Vectors, similarities
@@ -26,6 +26,7 @@ class OsuMem:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
+        self._layout = pool.layout
         self._live = int((pool.sizes > 0).sum())
 
     @classmethod
@@ -39,40 +40,24 @@ class OsuMem:
 
     def expand(self, query: Vectors, budget: int) -> Expanded:
         """Retrieves, and says which units were expanded, in order."""
-        pool, sims = self.pool, similarities(self.pool.history.vectors, query)
-        k = pool.config.coarse(self._live, budget)
-        taken, units = kernels().expand(expansion(pool, sims, k, budget))
-        if pool.config.flat_fill:
-            left = budget - int(pool.history.costs[taken].sum())
-            rest = np.setdiff1d(np.arange(len(pool.history)), taken)
-            rest = rest[np.argsort(-sims[rest], kind="stable")]
-            taken = np.concatenate([taken, np.array(pack(rest.tolist(), pool.history.costs, left), dtype=np.int64)])
-        return Expanded(by_similarity(taken, sims), units)
+        config = self.pool.config
+        steps, units = kernels().expand(self._layout, ask(config, query, config.coarse(self._live, budget), budget))
+        return Expanded(self._filled(steps, query, budget) if config.flat_fill else steps, units)
+
+    def _filled(self, taken: Steps, query: Vectors, budget: int) -> Steps:
+        """With the most similar steps that fit into what is left of the budget."""
+        history = self.pool.history
+        sims = similarities(history.vectors, query)
+        rest = np.setdiff1d(np.arange(len(history)), taken)
+        rest = rest[np.argsort(-sims[rest], kind="stable")]
+        added = pack(rest.tolist(), history.costs, budget - int(history.costs[taken].sum()))
+        return by_similarity(np.concatenate([taken, np.array(added, dtype=np.int64)]), sims)
 
 
-def expansion(
-    pool: Pool, sims: NDArray[np.float64], k: int, budget: int, rows: NDArray[np.int64] | None = None
-) -> Expansion:
-    """The kernel's job over a pool, or over some rows of it."""
-    config = pool.config
-    everything = rows is None
-    return Expansion(
-        members=pool.members if everything else pool.members[rows],
-        sizes=pool.sizes if everything else pool.sizes[rows],
-        norms=pool.norms if everything else pool.norms[rows],
-        k=k,
-        sims=sims,
-        costs=pool.history.costs,
-        vectors=pool.history.vectors,
-        gram=pool.gram,
-        entity_starts=pool.marks.starts,
-        entities=pool.marks.entities,
-        tools=pool.marks.tools,
-        budget=budget,
-        candidates=config.candidates,
-        novelty=config.novelty if budget >= config.novelty_budget else 0.0,
-        structural=config.structural,
-    )
+def ask(config: OsuConfig, query: Vectors, k: int, budget: int) -> Ask:
+    """A retrieval of k units under a budget of tokens."""
+    novelty = config.novelty if budget >= config.novelty_budget else 0.0
+    return Ask(query, k, budget, config.candidates, novelty, config.structural)
 
 
 class GroundTruthFiltered:
@@ -84,10 +69,10 @@ class GroundTruthFiltered:
         self._bearing = np.isin(pool.members, evidence).any(axis=1)
 
     def retrieve(self, query: Vectors, budget: int) -> Steps:
+        """See `packing.Memory`."""
         pool = self._pool
-        sims = similarities(pool.history.vectors, query)
         k = pool.config.coarse(int((pool.sizes > 0).sum()), budget)
         order = np.lexsort((-(pool.centroids @ query), ~self._bearing))
         chosen = np.sort(order[:k])
-        taken, _ = kernels().expand(expansion(pool, sims, k, budget, chosen))
-        return by_similarity(taken, sims)
+        layout = pool.layout._replace(members=pool.members[chosen], sizes=pool.sizes[chosen], norms=pool.norms[chosen])
+        return kernels().expand(layout, ask(pool.config, query, k, budget))[0]

@@ -170,7 +170,7 @@ def _units(scene: _Scene, calls: Steps) -> list[float]:
     present = pool.members >= 0
     inside = np.where(present, np.append(sims, 0.0)[pool.members], 0.0)
     relevance = np.where(pool.sizes > 0, inside.sum(axis=1) * GRID / pool.norms, -np.inf)
-    view = np.array(["" if unit is None else unit.view for unit in pool.rows])
+    view = np.where(pool.sizes > 0, np.array(VIEW_PRIORITY)[pool.views], "")
     top = float(sims[scene.order[0]])
     second_best = float(sims[scene.order[:2][-1]])
     second = np.sort(np.where(present, inside, -np.inf), axis=1)[:, -2]

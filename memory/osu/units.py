@@ -1,38 +1,38 @@
-"""Units before pruning: steps grouped by entity, tool and subgoal, split at gaps and capped (paper, section 3.3)."""
+"""The rules by which steps form units: keys, split at gaps, cap, standing (paper, section 3.3 and 3.4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
 
-import numpy as np
-
-from rebind.memory.osu.config import VIEW_PRIORITY, OsuConfig, View
-from rebind.memory.osu.kernels import Floats, kernels
-from rebind.memory.osu.trajectory import Note, Vectors
-
-Group = tuple[View, str, Sequence[int]]
-"""View, key and ascending members of a unit to be."""
+from rebind.memory.osu.config import VIEW_PRIORITY, View
+from rebind.memory.osu.trajectory import Note
 
 _RANK: dict[View, int] = {view: rank for rank, view in enumerate(VIEW_PRIORITY)}
 
 
 @dataclass(eq=False)
 class RawUnit:
-    """A unit before pruning."""
+    """A unit before pruning, as it stands."""
 
     view: View
     key: str
-    members: tuple[int, ...]
-    norm: float
-    """Length of the sum of the members' vectors, on the grid."""
-    pull: Sequence[float]
-    """Each member's inner product with the centroid, in member order."""
+    number: int
+    """See `grouping.RawUnits.keys`."""
+    members: Sequence[int] = ()
+    """Ascending."""
+    pull: Sequence[float] | None = None
+    """Each member's inner product with the centroid, in member order, once measured."""
+
+    @property
+    def rank(self) -> int:
+        """Place of the view in `VIEW_PRIORITY`."""
+        return _RANK[self.view]
 
     def standing(self, step: int) -> tuple[int, float, str]:
         """Sort key of a step's memberships, best first: view priority, then closeness to the centroid, then name."""
-        return _RANK[self.view], -self.pull[self.members.index(step)], self.key
+        assert self.pull is not None, "standing is asked for before the unit is measured"
+        return self.rank, -self.pull[self.members.index(step)], self.key
 
 
 def keys(note: Note, views: Sequence[View]) -> Iterator[tuple[View, str]]:
@@ -74,43 +74,3 @@ def chunks(run: Sequence[int], cap: int) -> Iterator[Sequence[int]]:
         half = (len(rest) + 1) // 2
         yield rest[:half]
         yield rest[half:]
-
-
-def keyed_groups(notes: Sequence[Note], config: OsuConfig) -> list[Group]:
-    """All units of the annotation-keyed views, without those below f_min."""
-    steps_of: dict[tuple[View, str], list[int]] = {}
-    for step, note in enumerate(notes):
-        for key in keys(note, config.views):
-            steps_of.setdefault(key, []).append(step)
-    return [
-        (view, key, piece)
-        for (view, key), steps in steps_of.items()
-        for run in segments(steps, config.gap(view))
-        for piece in chunks(run, config.max_size)
-        if len(piece) >= config.min_size
-    ]
-
-
-def measure(groups: Sequence[Group], vectors: Vectors) -> list[RawUnit]:
-    """The groups with their geometry."""
-    if not groups:
-        return []
-    members = [tuple(steps) for _, _, steps in groups]
-    norms, pulls = geometry(members, vectors)
-    units, at, pull = [], 0, pulls.tolist()
-    for (view, key, _), steps, norm in zip(groups, members, norms.tolist(), strict=True):
-        units.append(RawUnit(view, key, steps, norm, pull[at : at + len(steps)]))
-        at += len(steps)
-    return units
-
-
-def geometry(members: Sequence[Sequence[int]], vectors: Vectors) -> tuple[Floats, Floats]:
-    """`Kernels.measure` over lists of members, none of them empty."""
-    starts = np.fromiter(accumulate(map(len, members), initial=0), dtype=np.int32, count=len(members) + 1)
-    flat = np.fromiter(chain.from_iterable(members), dtype=np.int32, count=int(starts[-1]))
-    return kernels().measure(vectors, flat, starts)
-
-
-def kept(units: Sequence[RawUnit], step: int, limit: int) -> Sequence[RawUnit]:
-    """The memberships of one step that stand under the cap M_max (section 3.4)."""
-    return units if len(units) <= limit else sorted(units, key=lambda unit: unit.standing(step))[:limit]

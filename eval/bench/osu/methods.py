@@ -9,12 +9,12 @@ from functools import cached_property
 from rebind.memory.osu.config import DISJOINT, NO_NOVELTY, SIMILARITY_ONLY, OsuConfig
 from rebind.memory.osu.flat import Flat, NoMemory, PeriodicSummary, Replay, SlidingWindow
 from rebind.memory.osu.greedy import CoverageAware, Mmr
+from rebind.memory.osu.grouping import RawUnits, raw_units
 from rebind.memory.osu.hierarchy import DisjointHierarchy, TreeAbstraction
 from rebind.memory.osu.packing import Memory
-from rebind.memory.osu.pool import Pool, build_pool, pruned, raw_units
+from rebind.memory.osu.pool import Pool, build_pool, pruned
 from rebind.memory.osu.retrieve import GroundTruthFiltered, OsuMem
 from rebind.memory.osu.trajectory import Steps, Trajectory
-from rebind.memory.osu.units import RawUnit
 
 OSU = "OSU-Mem"
 OSU_DISJOINT = "OSU-Mem (disjoint)"
@@ -33,7 +33,7 @@ class Bench:
     """For the ground-truth filter alone."""
 
     @cached_property
-    def _raw(self) -> list[RawUnit]:
+    def _raw(self) -> RawUnits:
         return raw_units(self.history, OsuConfig())
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.osu_histories import DIMENSIONS, Made, histories
 
-from rebind.memory.osu import growing
 from rebind.memory.osu.config import OsuConfig
 from rebind.memory.osu.growing import GrowingPool
+from rebind.memory.osu.kernels import Ints, Kernels, kernels
+from rebind.memory.osu.long import LongOsuMem
+from rebind.memory.osu.plain import PLAIN
 from rebind.memory.osu.pool import Pool, build_pool
 from rebind.memory.osu.retrieve import OsuMem
-from rebind.memory.osu.trajectory import GRID, Note, TrajectoryError, join, trajectory
-from rebind.memory.osu.units import Group, RawUnit, chunks, measure, segments
+from rebind.memory.osu.trajectory import GRID, Note, TrajectoryError, Whole, join, trajectory
+from rebind.memory.osu.units import chunks, segments
 
 configs = st.builds(
     OsuConfig,
@@ -33,6 +35,13 @@ def grown(case: Made, config: OsuConfig, steps: int) -> Pool:
     for step in range(steps):
         pool.append(case.raw[step], int(case.history.costs[step]), case.history.notes[step])
     return pool.pool
+
+
+def compiled() -> Kernels:
+    pytest.importorskip("numba", reason="the compiled kernels need the extra `osu`")
+    from rebind.memory.osu.compiled import COMPILED
+
+    return COMPILED
 
 
 def by_unit(pool: Pool) -> dict[object, tuple[float, bytes]]:
@@ -58,6 +67,21 @@ def test_appending_steps_gives_exactly_the_pool_of_a_full_build(
             OsuMem(appended).retrieve(case.query, budget).tolist()
             == OsuMem(whole).retrieve(case.query, budget).tolist()
         )
+
+
+@settings(max_examples=15, deadline=None)
+@given(histories, configs)
+def test_pools_and_what_is_retrieved_are_the_same_without_numba(case: Made, config: OsuConfig) -> None:
+    found = []
+    for kernel in (compiled(), PLAIN):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rebind.memory.osu.kernels._loaded", kernel)
+            pools = (build_pool(case.history, config), grown(case, config, len(case.history)))
+            memories = [memory(pool) for pool in pools for memory in (OsuMem, LongOsuMem)]
+            found.append(
+                ([by_unit(pool) for pool in pools], [m.retrieve(case.query, 256).tolist() for m in memories]),
+            )
+    assert found[0] == found[1]
 
 
 @settings(max_examples=30, deadline=None)
@@ -130,15 +154,20 @@ def test_what_an_append_measures_anew_does_not_grow_with_the_trajectory(monkeypa
     """Counted in members of units whose geometry is computed; steps share entities and tools all along."""
     counted: list[int] = []
 
-    def counting(groups: Sequence[Group], vectors: np.ndarray) -> list[RawUnit]:  # type: ignore[type-arg]  # float32
-        counted.append(sum(len(members) for _, _, members in groups))
-        return measure(groups, vectors)
+    def counting(computed: Callable[..., object]) -> Callable[..., object]:
+        def counted_too(vectors: Whole, flat: Ints, *given: object) -> object:
+            counted[-1] += len(flat)
+            return computed(vectors, flat, *given)
 
-    monkeypatch.setattr(growing, "measure", counting)
+        return counted_too
+
+    for name in ("measure", "lay"):
+        monkeypatch.setattr(kernels(), name, counting(getattr(kernels(), name)))
     rng = np.random.default_rng(0)
     pool = GrowingPool(DIMENSIONS, OsuConfig(window=64))
     for step in range(1_400):
         note = Note((f"e{rng.integers(12)}",), f"t{rng.integers(4)}", step // 10)
+        counted.append(0)
         pool.append(rng.normal(size=DIMENSIONS), 10, note)
     early, late = np.array(counted[600:900]), np.array(counted[1_100:1_400])  # every tail is full from about 500 on
     assert late.mean() <= 1.1 * early.mean()

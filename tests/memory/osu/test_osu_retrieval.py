@@ -17,10 +17,11 @@ from rebind.memory.osu.greedy import CohesionGreedy, CoverageAware, CoverageGuid
 from rebind.memory.osu.hierarchy import DisjointHierarchy, TreeAbstraction
 from rebind.memory.osu.kernels import EPSILON, Kernels
 from rebind.memory.osu.long import LongOsuMem
+from rebind.memory.osu.nearest import floor_of
 from rebind.memory.osu.packing import Memory
 from rebind.memory.osu.plain import PLAIN
 from rebind.memory.osu.pool import Pool, build_pool
-from rebind.memory.osu.retrieve import GroundTruthFiltered, OsuMem, expansion
+from rebind.memory.osu.retrieve import GroundTruthFiltered, OsuMem, ask
 from rebind.memory.osu.router import SHARES, Examples, Routed, Router, mixed
 from rebind.memory.osu.signals import FEATURES, features
 from rebind.memory.osu.trajectory import Note, Trajectory, TrajectoryError, on_grid, similarities, trajectory
@@ -76,9 +77,8 @@ def test_compiled_and_plain_kernels_take_the_same_steps(case: Made, budget: int,
     pool = build_pool(case.history, OsuConfig(max_memberships=limit))
     if not gram:
         pool = dataclasses.replace(pool, gram=np.zeros((0, 0), dtype=np.float32))
-    sims = similarities(case.history.vectors, case.query)
-    job = expansion(pool, sims, pool.config.coarse(len(pool.units), budget), budget)
-    ours, theirs = compiled().expand(job), PLAIN.expand(job)
+    wanted = ask(pool.config, case.query, pool.config.coarse(len(pool.units), budget), budget)
+    ours, theirs = compiled().expand(pool.layout, wanted), PLAIN.expand(pool.layout, wanted)
     assert [part.tolist() for part in ours] == [part.tolist() for part in theirs]
 
 
@@ -89,7 +89,8 @@ def test_compiled_and_plain_kernels_build_the_same_communities(case: Made, k: in
     lists = [kernel.nearest(gram, k) for kernel in (compiled(), PLAIN)]
     assert all((one == other).all() for one, other in zip(*lists, strict=True))
     values, indices = lists[0]
-    labels = [kernel.communities(values, indices, 75.0, 20).tolist() for kernel in (compiled(), PLAIN)]
+    floor = floor_of(np.sort(values[indices >= 0]), 75.0)
+    labels = [kernel.communities(values, indices, floor, 20).tolist() for kernel in (compiled(), PLAIN)]
     assert labels[0] == labels[1]
 
 
