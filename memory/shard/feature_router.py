@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rebind.memory.shard import kernels
+from rebind.memory.shard import router_kernels
 from rebind.memory.shard.checkpoint import Provenance, Weights, load, save
 from rebind.memory.shard.corpus import Admitted
 from rebind.memory.shard.features import features
@@ -57,7 +57,7 @@ class FeatureRouter:
     def of(self, seen: NDArray[np.float32]) -> Floats:
         """Scores of shards with these features, (n,). Every shard's sum is formed alone, so it does not matter which
         others there are."""
-        return kernels.network_scores(seen, **self.weights)
+        return router_kernels.network_scores(seen, *(self.weights[name] for name in ("w1", "b1", "w2")))
 
     def save(self, path: Path, provenance: Provenance) -> None:
         save(path, self.weights, provenance)

@@ -38,9 +38,8 @@ class Exact:
         self._vectors, self._rows = vectors, rows
 
     def search(self, query: Grid, most: int) -> Found:
-        products = kernels.dots(self._vectors, self._rows, query)
-        best = np.argsort(-products, kind="stable")[:most]
-        return Found(self._rows[best], products[best] / float(GRID**2), len(self._rows))
+        rows, products = kernels.nearest(self._vectors, self._rows, query, most)
+        return Found(rows, products / float(GRID**2), len(self._rows))
 
 
 def faiss_alone() -> Any:

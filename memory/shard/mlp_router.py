@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from rebind.memory.shard import kernels
+from rebind.memory.shard import router_kernels
 from rebind.memory.shard.checkpoint import Provenance, Weights, load, save
 from rebind.memory.shard.corpus import Admitted
 from rebind.memory.shard.lexical import Floats, Lexical
@@ -91,23 +91,23 @@ class MlpRouter:
         found: list[Floats] = []
         for part in admitted.parts:
             ready = self._shard_part(part.view.segment)
-            scores = kernels.hidden_scores(own, ready, part.shards.astype(np.int64), output, bias)
+            scores = router_kernels.hidden_scores(own, ready, part.shards, output, bias)
             if len(part.partial):
                 summary = self._layer(part.prototypes[0], "summary")
                 summary += self._family[part.view.segment.shard_family[part.shards[part.partial]]]
-                scores[part.partial] = kernels.hidden_scores(own, summary, np.arange(len(summary)), output, bias)
+                scores[part.partial] = router_kernels.hidden_scores(own, summary, np.arange(len(summary)), output, bias)
             found.append(scores)
         return np.concatenate(found)
 
     def _shard_part(self, segment: Segment) -> NDArray[np.float32]:
         """The shards' part of the hidden layer, (S, H), computed once a segment."""
         if segment not in self._cached:
-            ready = self._layer(segment.prototypes[0], "summary")
+            ready = self._layer(segment.centroids, "summary")
             self._cached[segment] = ready + self._family[segment.shard_family]
         return self._cached[segment]
 
     def _layer(self, vectors: Grid, part: str) -> NDArray[np.float32]:
-        return kernels.first_layer(vectors, np.arange(len(vectors)), self.weights[part], _UNIT)
+        return router_kernels.first_layer(vectors, np.arange(len(vectors)), self.weights[part], _UNIT)
 
     def save(self, path: Path, provenance: Provenance) -> None:
         save(path, self.weights, provenance)

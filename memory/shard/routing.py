@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from rebind.memory.shard import router_kernels
 from rebind.memory.shard.corpus import Admitted
 from rebind.memory.shard.lexical import Lexical
 from rebind.memory.shard.query import Query
@@ -72,31 +73,12 @@ def route(scores: Floats, b_probe: int, adaptive: TopP | None = None, temperatur
         adaptive: the Top-P rule; always B_probe shards where not given.
         temperature: divides the scores; fitted so that probabilities mean what they say.
     """
-    probabilities = softmax(scores / temperature)
-    finite = np.flatnonzero(np.isfinite(scores))
-    order = finite[np.argsort(-scores[finite], kind="stable")[:b_probe]]
-    if adaptive is not None and len(order) > 1:
-        limit = adaptive.p_max - adaptive.gamma * (adaptive.p_max - adaptive.p_min) * (1.0 - _entropy(probabilities))
-        reached = int(np.searchsorted(np.cumsum(probabilities[order]), limit - 1e-12)) + 1
-        order = order[:reached]
-    return Route(order, probabilities)
-
-
-def softmax(scores: Floats) -> Floats:
-    """Probabilities of scores; 0 for -inf."""
-    if not len(scores):
-        return scores
-    raised = np.exp(scores - scores.max())
-    probabilities: Floats = raised / raised.sum()
-    return probabilities
-
-
-def _entropy(probabilities: Floats) -> float:
-    """Entropy over its largest possible value, in [0, 1]."""
-    if len(probabilities) < 2:
-        return 0.0
-    positive = probabilities[probabilities > 0]
-    return float(-(positive * np.log(positive)).sum() / np.log(len(probabilities)))
+    places, probabilities, entropy = router_kernels.probes(scores, temperature, b_probe)
+    if adaptive is not None and len(places) > 1:
+        limit = adaptive.p_max - adaptive.gamma * (adaptive.p_max - adaptive.p_min) * (1.0 - entropy)
+        reached = int(np.searchsorted(np.cumsum(probabilities[places]), limit - 1e-12)) + 1
+        places = places[:reached]
+    return Route(places, probabilities)
 
 
 def costs(size: Rows, most: int) -> Floats:

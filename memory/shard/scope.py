@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import accumulate
 from typing import Annotated, Literal
 
 import numpy as np
@@ -25,10 +26,8 @@ NO_TIME = np.iinfo(np.int64).min
 """Time of an item that has none: no time range admits it."""
 MIXED = -1
 """Code of a shard whose items differ in a field."""
-NONE, SOME, ALL = 0, 1, 2
-"""How much of a shard a scope admits."""
-
 Flags = NDArray[np.bool_]
+_NO_FLAGS = np.zeros(0, dtype=bool)
 Codes = NDArray[np.int32]
 
 
@@ -120,40 +119,28 @@ def seconds(moment: datetime | None) -> int | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """Metadata of n shards as numbers."""
-
-    codes: Codes
-    """(len(FIELDS), n), `MIXED` where items differ."""
-    first: NDArray[np.int64]
-    """(n,) Unix seconds of the earliest item, `NO_TIME` where one has none."""
-    last: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
 class Admission:
     """A scope against one vocabulary: what each field's codes and which times it admits."""
 
+    scope: Scope
+    names: Sequence[Vocabulary]
     allowed: Mapping[int, Flags]
     """Admitted codes of a field (by place in `FIELDS`); fields that are not limited are absent."""
     low: int | None
     high: int | None
+    events: int = 0
+    """The store's last event that was taken into account."""
 
-    def items(self, codes: Codes, times: NDArray[np.int64], rows: NDArray[np.int64]) -> Flags:
-        """Whether each of some rows is admitted, by the codes (fields, N) and times (N,) of all items."""
-        from rebind.memory.shard.kernels import row_flags
+    def items(
+        self, codes: Codes, times: NDArray[np.int64], rows: NDArray[np.int64], deleted: Flags | None = None
+    ) -> Flags:
+        """Whether each of some rows is admitted, by codes (fields, N) and times (N,) of all items, and not deleted."""
+        from rebind.memory.shard.scope_kernels import row_flags
 
-        return row_flags(codes, times, rows, *self._limits)
-
-    def shards(self, columns: Columns) -> NDArray[np.int8]:
-        """`NONE`, `SOME` or `ALL` of each shard; `SOME` means that its items have to be asked, (n,)."""
-        from rebind.memory.shard.kernels import shard_states
-
-        fields, allowed, begins, low, high = self._limits
-        return shard_states(columns.codes, fields, allowed, begins, columns.first, columns.last, low, high)
+        return row_flags(codes, times, _NO_FLAGS if deleted is None else deleted, rows, *self.limits)
 
     @cached_property
-    def _limits(self) -> tuple[NDArray[np.int64], Flags, NDArray[np.int64], int, int]:
+    def limits(self) -> tuple[NDArray[np.int64], Flags, NDArray[np.int64], int, int]:
         """The limited fields, their flags end to end, where each begins, and the first and last time admitted."""
         limited = list(self.allowed.values())
         low, high = int(NO_TIME), int(np.iinfo(np.int64).max)
@@ -161,8 +148,8 @@ class Admission:
             low, high = low + 1 if self.low is None else self.low, high if self.high is None else self.high
         return (
             np.array(list(self.allowed), dtype=np.int64),
-            np.concatenate([*limited, np.zeros(1, dtype=bool)]),
-            np.cumsum([0, *(len(flags) for flags in limited)]),
+            np.concatenate(limited) if limited else np.zeros(0, dtype=bool),
+            np.array([0, *accumulate(len(flags) for flags in limited)], dtype=np.int64),
             low,
             high,
         )
@@ -178,6 +165,7 @@ class Vocabulary:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._code: dict[str, int] = {}
         self._names: list[str] = []
+        self._below: dict[str, list[int]] = {}
         for name in names:
             self.add(name)
 
@@ -196,6 +184,7 @@ class Vocabulary:
         if name not in self._code:
             self._code[name] = len(self._names)
             self._names.append(name)
+            self._below.clear()
         return self._code[name]
 
     def flags(self, names: Iterable[str]) -> Flags:
@@ -206,17 +195,25 @@ class Vocabulary:
 
     def below(self, names: Sequence[str]) -> Flags:
         """Which codes are those of the names or of dotted names that begin with one of them, (n,)."""
-        prefixes = tuple(f"{name}." for name in names)
-        return np.array([name in names or name.startswith(prefixes) for name in self._code], dtype=bool)
+        flags = np.zeros(len(self._code), dtype=bool)
+        for name in names:
+            if name not in self._below:
+                prefix = f"{name}."
+                self._below[name] = [c for c, own in enumerate(self._names) if own == name or own.startswith(prefix)]
+            flags[self._below[name]] = True
+        return flags
 
 
-def compile_scope(scope: Scope, names: Sequence[Vocabulary], held: Mapping[str, frozenset[str]]) -> Admission:
+def compile_scope(
+    scope: Scope, names: Sequence[Vocabulary], held: Mapping[str, frozenset[str]], events: int = 0
+) -> Admission:
     """A scope against the names behind the codes.
 
     Args:
         scope: what to admit.
         names: the vocabulary of each of `FIELDS`.
         held: labels that each principal holds now.
+        events: number of the last event that decided these.
     """
     allowed: dict[int, Flags] = {}
     low: int | None = None
@@ -230,7 +227,7 @@ def compile_scope(scope: Scope, names: Sequence[Vocabulary], held: Mapping[str, 
         field = FIELDS.index("label" if isinstance(one, MayRead) else one.kind)
         flags = _allowed(one, names[field], held)
         allowed[field] = allowed[field] & flags if field in allowed else flags
-    return Admission(allowed, low, high)
+    return Admission(scope, names, allowed, low, high, events)
 
 
 def _allowed(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebind.errors import UserError
-from rebind.memory.shard.scope import FIELDS, MIXED, NO_TIME, Columns, ItemMeta, Vocabulary, seconds
+from rebind.memory.shard.scope import FIELDS, MIXED, NO_TIME, ItemMeta, Vocabulary, seconds
 from rebind.memory.shard.terms import Terms, counted
 from rebind.types import Frozen
 
@@ -69,8 +70,10 @@ class Segment:
     shard_last: Rows
     shard_length: Rows
     """(S,) words."""
-    prototypes: Grid
-    """(1 + SUBS, S, d): centroids, then sub-centroids, each of length 1; centroids lie together, since all are read."""
+    centroids: Grid
+    """(S, d), each of length 1. All of a scope's are read."""
+    subs: Grid
+    """(S, SUBS, d): sub-centroids, each of length 1, those of a shard together. A shortlist's are read."""
     item_codes: NDArray[np.int32]
     item_time: Rows
     vectors: Grid
@@ -103,18 +106,26 @@ class Segment:
     def items(self) -> int:
         return len(self.item_time)
 
-    def shard_columns(self) -> Columns:
-        return Columns(self.shard_codes, self.shard_first, self.shard_last)
+    @cached_property
+    def every_shard(self) -> Rows:
+        return np.arange(self.shards)
+
+    @cached_property
+    def shard_sizes(self) -> Rows:
+        return np.diff(self.shard_starts)
 
     def rows(self, shard: int) -> Rows:
         return np.arange(self.shard_starts[shard], self.shard_starts[shard + 1])
 
+    def shard_of(self, row: int) -> int:
+        return int(self.shard_starts.searchsorted(row, side="right")) - 1
+
     def name(self, shard: int) -> str:
-        return bytes(self.name_bytes[self.name_starts[shard] : self.name_starts[shard + 1]]).decode()
+        return self.name_bytes[self.name_starts[shard] : self.name_starts[shard + 1]].tobytes().decode()
 
     def line(self, row: int) -> bytes:
         """An item's JSON line."""
-        return bytes(self.text_bytes[self.text_starts[row] : self.text_starts[row + 1]])
+        return self.text_bytes[self.text_starts[row] : self.text_starts[row + 1]].tobytes()
 
     def save(self, folder: Path) -> list[str]:
         """Writes one `.npy` an array into a folder; returns their names."""
@@ -147,8 +158,8 @@ def on_grid(embeddings: NDArray[np.float32]) -> Grid:
     return grid
 
 
-def prototypes(vectors: Grid, rows: Rows, starts: Rows) -> Grid:
-    """Centroid and sub-centroids of groups of rows, in their order, (1 + SUBS, groups, d).
+def prototypes(vectors: Grid, rows: Rows, starts: Rows) -> tuple[Grid, Grid]:
+    """Centroids (groups, d) and sub-centroids (groups, SUBS, d) of groups of rows, in their order.
 
     Group g is `rows[starts[g]:starts[g + 1]]`, at least one row. Fewer rows than quarters: the last repeat. A mean
     without direction is zeros.
@@ -204,13 +215,15 @@ def assemble(
 ) -> Segment:
     """A segment from columns of N items that lie shard by shard, and S shards."""
     parts = [slice(a, b) for a, b in pairwise(shard_starts)]
+    centroids, subs = prototypes(vectors, np.arange(len(vectors)), shard_starts)
     return Segment(
         shard_starts=shard_starts,
         shard_family=family,
         shard_codes=shared_codes(codes, shard_starts),
         shard_first=np.array([times[p].min() for p in parts], dtype=np.int64),
         shard_last=np.array([times[p].max() for p in parts], dtype=np.int64),
-        prototypes=prototypes(vectors, np.arange(len(vectors)), shard_starts),
+        centroids=centroids,
+        subs=subs,
         item_codes=codes,
         item_time=times,
         vectors=vectors,

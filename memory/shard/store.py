@@ -3,10 +3,12 @@
     manifest.json   the generation, the base's files with their SHA-256, what the log continues
     base-<g>/       arrays, mapped read-only and shared by all processes that open them
     log-<g>.jsonl   events since: items, grants, revocations, relabelling, deletions; chained, fsynced
+    mark            counts acknowledged changes, mapped by readers
     audit/          who was refused what, and by which event
 
-Readers never wait: they map what is there and read the log's end before each request, so a change that was
-acknowledged before a request is in force in it. Writers take turns under a file lock and only append.
+Readers never wait: they map what is there, look at the mark before each request and read the log's end where it moved,
+so a change that was acknowledged before a request is in force in it. Writers take turns under a file lock and only
+append.
 """
 
 from __future__ import annotations
@@ -25,68 +27,17 @@ from filelock import FileLock
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
-from rebind.canon import canonical, file_digest
-from rebind.memory.shard.corpus import Admitted, admit
+from rebind.canon import file_digest
+from rebind.memory.shard.corpus import Admitted, admitted
+from rebind.memory.shard.generation import FORMAT, MANIFEST, MARK, write_generation
 from rebind.memory.shard.holding import Holding, Written, packed
-from rebind.memory.shard.log import START, Log, StoreError, create_file, replace_file, sync_folder
+from rebind.memory.shard.log import Log, StoreError
+from rebind.memory.shard.mark import Mark, advance
 from rebind.memory.shard.rights import Rights
 from rebind.memory.shard.scope import FIELDS, Admission, Scope, Vocabulary, compile_scope
 from rebind.memory.shard.segment import Grid, Item, Segment, build_segment, on_grid, open_segment
 
-MANIFEST = "manifest.json"
-FORMAT = "rebind-shards-1"
 _RETRIES = 50
-
-
-def create(folder: Path, dimensions: int, encoder: str) -> None:
-    """An empty store in a folder that does not exist or is empty.
-
-    Raises:
-        StoreError: the folder holds something.
-    """
-    if folder.exists() and any(folder.iterdir()):
-        raise StoreError(f"{folder} is not empty: a store is made in a folder of its own")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "audit").mkdir()
-    empty = build_segment([], np.empty((0, dimensions), dtype=np.int16), [Vocabulary() for _ in FIELDS])
-    write_generation(folder, 0, empty, [Vocabulary() for _ in FIELDS], Rights(), {"encoder": encoder})
-
-
-def write_generation(
-    folder: Path,
-    generation: int,
-    base: Segment,
-    names: Sequence[Vocabulary],
-    rights: Rights,
-    described: dict[str, JsonValue],
-    number: int = 0,
-    prev: str = START,
-) -> None:
-    """A new base and an empty log; the manifest, which makes them the store, comes last and in one go."""
-    name = f"base-{generation}"
-    shutil.rmtree(folder / name, ignore_errors=True)
-    (folder / f"log-{generation}.jsonl").unlink(missing_ok=True)
-    (folder / name).mkdir()
-    files = base.save(folder / name)
-    (folder / name / "names.json").write_bytes(canonical([list(own.names) for own in names]))
-    (folder / name / "rights.json").write_bytes(canonical(rights.dump()))
-    files += ["names.json", "rights.json"]
-    for file in files:
-        with (folder / name / file).open("rb") as handle:
-            os.fsync(handle.fileno())
-    sync_folder(folder / name)
-    create_file(folder / f"log-{generation}.jsonl")
-    manifest: dict[str, object] = {
-        "format": FORMAT,
-        "generation": generation,
-        "dimensions": int(base.vectors.shape[1]),
-        "items": base.items,
-        "shards": base.shards,
-        "files": {f"{name}/{file}": file_digest(folder / name / file) for file in sorted(files)},
-        "continues": {"number": number, "hash": prev},
-        **{key: value for key, value in described.items() if key == "encoder"},
-    }
-    replace_file(folder / MANIFEST, json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
 
 
 class Store:
@@ -106,17 +57,31 @@ class Store:
 
     def admit(self, scope: Scope) -> Admitted:
         """What a scope admits now."""
-        self.refresh()
-        return admit(self._holding.views, scope, self.names, self.rights.held)
+        admission = self.admission(scope)
+        return admitted(self._holding.views, admission)
 
-    def admission(self, scope: Scope) -> Admission:
-        """A scope by the rights of this moment."""
+    def admission(self, scope: Scope, before: Admission | None = None) -> Admission:
+        """A scope by the rights of this moment.
+
+        `before`: an admission of when the read began. Its codes are used, also where the store was compacted since; it
+        is returned itself where it is of this scope and nothing has happened since.
+        """
         self.refresh()
-        return compile_scope(scope, self.names, self.rights.held)
+        if before is not None and before.scope is scope and before.events == self.events:
+            return before
+        names = self.names if before is None else before.names
+        return compile_scope(scope, names, self.rights.held, self.events)
 
     def refresh(self) -> None:
-        """Takes in what was acknowledged since. Costs two `stat` calls where there is nothing."""
-        if _mark(self.folder / MANIFEST) != self._seen:
+        """Takes in what was acknowledged since. Costs a look at mapped memory where there is nothing."""
+        moved = self._mark.value
+        if moved != self._marked:
+            self._catch_up()
+            self._marked = moved
+
+    def _catch_up(self) -> None:
+        """Takes in all that is on the disk."""
+        if _file_id(self.folder / MANIFEST) != self._seen:
             self._load()
             return
         self._take(self._log.news())
@@ -219,7 +184,9 @@ class Store:
         for attempt in range(_RETRIES):
             path = self.folder / MANIFEST
             try:
-                self._seen = _mark(path)
+                self._mark = Mark(self.folder / MARK)
+                self._marked = self._mark.value
+                self._seen = _file_id(path)
                 self._manifest: dict[str, Any] = json.loads(path.read_bytes())
                 if self._manifest.get("format") != FORMAT:
                     raise StoreError(f"{path} is not of format {FORMAT}")
@@ -251,15 +218,16 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """The writers' turn: alone, and with all news read."""
+        """The writers' turn: alone, and with all news read, also what a killed writer left unacknowledged."""
         with self._lock:
-            self.refresh()
+            self._catch_up()
             yield
 
     def _log_event(self, event: dict[str, JsonValue]) -> int:
         stamped = {"at": time.time(), **event}
         number = self._log.append(stamped)
         self._take([{"n": number, **stamped}])
+        advance(self.folder / MARK)
         return number
 
     def _fitting(self, items: Sequence[Item]) -> None:
@@ -291,7 +259,7 @@ class Store:
         return generation + 1
 
 
-def _mark(path: Path) -> tuple[int, int]:
+def _file_id(path: Path) -> tuple[int, int]:
     """What changes when a file is replaced."""
     found = os.stat(path)
     return found.st_ino, found.st_mtime_ns

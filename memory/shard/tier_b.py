@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
+from pydantic_core import from_json
 
+from rebind.memory.shard import router_kernels
 from rebind.memory.shard.corpus import Admitted, Part
 from rebind.memory.shard.index import EXACT_UP_TO, Exact, Found, Hnsw, ShardIndex, shard_index
 from rebind.memory.shard.lexical import Floats, Lexical, lexical
@@ -85,17 +86,22 @@ class Evidence:
 
 
 @dataclass(eq=False)
-class _Pool:
-    """Candidates: rows of parts, with what ranks them."""
+class _Probed:
+    """One probed shard: its part, its place among the admitted, and what its index found."""
 
-    parts: list[Part]
-    places: list[int]
-    """Place of each candidate's shard among the admitted."""
-    found: list[Found]
+    part: Part
+    place: int
+    found: Found
 
-    @cached_property
-    def cosines(self) -> Floats:
-        return np.concatenate([f.cosines for f in self.found])
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """Rows of one part that are still admitted, with what ranks them; `owner` is the place of each row's shard."""
+
+    part: Part
+    rows: Rows
+    cosines: Floats
+    owner: Rows
 
 
 class TierB:
@@ -107,7 +113,7 @@ class TierB:
         admit: Callable[[Scope], Admitted],
         router: Router,
         settings: ReadSettings = ReadSettings(),  # noqa: B008  # frozen
-        still: Callable[[Scope], Admission] | None = None,
+        still: Callable[[Scope, Admission], Admission] | None = None,
     ) -> None:
         self._admit, self._router, self.settings, self._still = admit, router, settings, still
         self._graphs: dict[tuple[int, bytes], ShardIndex] = {}
@@ -120,18 +126,21 @@ class TierB:
         routed = self._admit(Scope()) if self.settings.mode == "post-filter" else admitted
         stats = lexical(query.terms, routed)
         chosen = self._route(query, routed, stats)
-        pool = self._search(query, routed, chosen)
+        probed = self._search(query, routed, chosen)
+        admission = self._still(scope, routed.admission) if self._still else admitted.admission
+        kept, dropped, empty = self._checked(probed, admission)
         scans = Scans(
             shards=len(admitted),
             items=admitted.items,
-            probed=tuple(routed.name(place) for place in pool.places) if self.settings.mode != "global" else (),
-            vectors=sum(f.scanned for f in pool.found),
+            probed=tuple(routed.name(one.place) for one in probed) if self.settings.mode != "global" else (),
+            vectors=sum(one.found.scanned for one in probed),
             postings=stats.read,
+            inadmissible_shards=empty,
+            inadmissible_items=dropped,
         )
-        pool, scans = self._checked(pool, scans, admitted, scope)
         if routed is not admitted:  # what is scored and normalised is admissible content alone
             stats = lexical(query.terms, admitted)
-        return Evidence(self._ranked(pool, stats, chosen), scans)
+        return Evidence(self._ranked(kept, stats, chosen), scans)
 
     def routed(self, query: Query, scope: Scope) -> tuple[Admitted, Route]:
         """The admissible shards and which of them would be probed, without probing them."""
@@ -148,16 +157,15 @@ class TierB:
             scores = scores - settings.alpha * costs(admitted.size, settings.most)
         return route(scores, settings.b_probe, settings.adaptive, settings.temperature)
 
-    def _search(self, query: Query, admitted: Admitted, chosen: Route) -> _Pool:
+    def _search(self, query: Query, admitted: Admitted, chosen: Route) -> list[_Probed]:
         if self.settings.mode == "global":
             return self._search_globally(query, admitted)
-        pool = _Pool([], [], [])
-        for place in chosen.places:
-            part, inner = admitted.locate(int(place))
-            pool.parts.append(part)
-            pool.places.append(int(place))
-            pool.found.append(self._index(part, part.rows(inner)).search(query.vector, self.settings.most))
-        return pool
+        probed: list[_Probed] = []
+        for place in chosen.places.tolist():
+            part, inner = admitted.locate(place)
+            found = self._index(part, part.rows(inner)).search(query.vector, self.settings.most)
+            probed.append(_Probed(part, place, found))
+        return probed
 
     def _index(self, part: Part, rows: Rows) -> ShardIndex:
         vectors = part.view.segment.vectors
@@ -168,9 +176,9 @@ class TierB:
             self._graphs[key] = shard_index(vectors, rows, self.settings.exact_up_to)
         return self._graphs[key]
 
-    def _search_globally(self, query: Query, admitted: Admitted) -> _Pool:
+    def _search_globally(self, query: Query, admitted: Admitted) -> list[_Probed]:
         """One graph over all items of each segment, asked through a filter for B_probe · L candidates."""
-        pool = _Pool([], [], [])
+        probed: list[_Probed] = []
         for part in admitted.parts:
             segment = part.view.segment
             key = (id(segment), b"")
@@ -179,56 +187,51 @@ class TierB:
             graph = self._graphs[key]
             assert isinstance(graph, Hnsw)
             rows = np.concatenate([part.rows(inner) for inner in range(len(part.shards))] or [np.empty(0, np.int64)])
-            pool.parts.append(part)
-            pool.places.append(0)
-            pool.found.append(graph.search(query.vector, self.settings.b_probe * self.settings.most, rows))
-        return pool
+            found = graph.search(query.vector, self.settings.b_probe * self.settings.most, rows)
+            probed.append(_Probed(part, 0, found))
+        return probed
 
-    def _checked(self, pool: _Pool, scans: Scans, admitted: Admitted, scope: Scope) -> tuple[_Pool, Scans]:
-        """Asks again for every item, by the rights of this moment."""
-        admission = self._still(scope) if self._still else admitted.admission
+    def _checked(self, probed: list[_Probed], admission: Admission) -> tuple[list[_Candidates], int, int]:
+        """Asks again for every item, by the rights of this moment. What is left, how many items were dropped, and how
+        many probed shards held none but these."""
+        kept: list[_Candidates] = []
         dropped = empty = 0
-        kept: list[Found] = []
-        for part, found in zip(pool.parts, pool.found, strict=True):
-            inside = part.view.admits(admission, found.rows)
-            dropped += int((~inside).sum())
-            empty += int(len(found.rows) > 0 and not inside.any())
-            kept.append(Found(found.rows[inside], found.cosines[inside], found.scanned))
-        return (
-            _Pool(pool.parts, pool.places, kept),
-            replace(scans, inadmissible_items=dropped, inadmissible_shards=empty),
-        )
+        for part in dict.fromkeys(one.part for one in probed):
+            own = [one for one in probed if one.part is part]
+            counts = [len(one.found.rows) for one in own]
+            rows = np.concatenate([one.found.rows for one in own])
+            cosines = np.concatenate([one.found.cosines for one in own])
+            owner = np.repeat([one.place for one in own], counts)
+            inside = part.view.admits(admission, rows)
+            if not inside.all():
+                dropped += int((~inside).sum())
+                held = np.split(inside, np.cumsum(counts)[:-1])
+                empty += sum(len(flags) > 0 and not flags.any() for flags in held)
+                rows, cosines, owner = rows[inside], cosines[inside], owner[inside]
+            kept.append(_Candidates(part, rows, cosines, owner))
+        return kept, dropped, empty
 
-    def _ranked(self, pool: _Pool, stats: Lexical, chosen: Route) -> tuple[Hit, ...]:
+    def _ranked(self, kept: list[_Candidates], stats: Lexical, chosen: Route) -> tuple[Hit, ...]:
         """score = .4 BM25 + .4 dense + .2 route, each min-maxed over the candidates; ties go to the smaller id."""
-        if not sum(len(f.rows) for f in pool.found):
+        kept = [own for own in kept if len(own.rows)]
+        if not kept:
             return ()
-        bm25 = np.concatenate(
-            [stats.item_scores(p.view.segment, f.rows) for p, f in zip(pool.parts, pool.found, strict=True)]
-        )
-        routed = np.concatenate(
-            [np.full(len(f.rows), chosen.probabilities[p]) for p, f in zip(pool.places, pool.found, strict=True)]
-        )
-        of = self.settings.weights
-        total = of[0] * _scaled(bm25) + of[1] * _scaled(pool.cosines) + of[2] * _scaled(routed)
-        owner = np.repeat(np.arange(len(pool.found)), [len(f.rows) for f in pool.found])
-        rows = np.concatenate([f.rows for f in pool.found])
-        bar = np.partition(-total, min(self.settings.k, len(total)) - 1)[: self.settings.k].max()
-        hits = [
-            self._hit(pool.parts[owner[i]], int(rows[i]), total[i], bm25[i], pool.cosines[i], routed[i])
-            for i in np.flatnonzero(-total <= bar)
-        ]
-        return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))[: self.settings.k])
-
-    def _hit(self, part: Part, row: int, *scores: float) -> Hit:
-        segment = part.view.segment
-        line = json.loads(segment.line(row))
-        shard = int(np.searchsorted(segment.shard_starts, row, side="right")) - 1
-        score, bm25, cosine, routed = (float(value) for value in scores)
-        return Hit(line["id"], line["text"], tuple(line["cites"]), segment.name(shard), score, bm25, cosine, routed)
-
-
-def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Min-max; 0 where all are equal."""
-    low, high = values.min(), values.max()
-    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+        bm25 = np.concatenate([stats.item_scores(own.part.view.segment, own.rows) for own in kept])
+        cosines = np.concatenate([own.cosines for own in kept])
+        routed = chosen.probabilities[np.concatenate([own.owner for own in kept])]
+        weights, k = np.array(self.settings.weights), self.settings.k
+        total, best = router_kernels.ranked(bm25, cosines, routed, weights, k)
+        ends = list(accumulate(len(own.rows) for own in kept))
+        hits: list[Hit] = []
+        for at in best.tolist():
+            which = bisect_right(ends, at)
+            part, row = kept[which].part, int(kept[which].rows[at - ends[which]])
+            segment = part.view.segment
+            line: dict[str, Any] = from_json(segment.line(row))
+            hits.append(
+                Hit(
+                    line["id"], line["text"], tuple(line["cites"]), segment.name(segment.shard_of(row)),
+                    float(total[at]), float(bm25[at]), float(cosines[at]), float(routed[at]),
+                )
+            )  # fmt: skip
+        return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))[:k])

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from rebind.memory.shard.audit import Auditor, Refusal
+from rebind.memory.shard.generation import create
 from rebind.memory.shard.query import Query, make_query
 from rebind.memory.shard.routing import ShardBm25
 from rebind.memory.shard.scope import ItemMeta, MayRead, Scope
 from rebind.memory.shard.segment import Item
-from rebind.memory.shard.store import Store, create
+from rebind.memory.shard.store import Store
 from rebind.memory.shard.tier_b import ReadSettings, TierB
 
 CHANGES = 10_000

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rebind.memory.shard.generation import write_generation
 from rebind.memory.shard.rights import Rights
 from rebind.memory.shard.scope import FIELDS, Vocabulary
 from rebind.memory.shard.segment import GRID, Bags, assemble
-from rebind.memory.shard.store import write_generation
 from rebind.memory.shard.terms import term
 
 DIMENSIONS, USERS, NAMESPACES, LABELS, PRINCIPALS = 384, 200, 20, 8, 16

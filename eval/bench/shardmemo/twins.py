@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rebind.memory.shard.corpus import Admitted, View, admit
-from rebind.memory.shard.query import make_query
+from rebind.memory.shard.feature_router import Example, FeatureRouter, train_feature_router
+from rebind.memory.shard.features import features
+from rebind.memory.shard.lexical import lexical
+from rebind.memory.shard.query import Query, make_query
 from rebind.memory.shard.routing import PrototypeCosine, ShardBm25
 from rebind.memory.shard.scope import FIELDS, ItemMeta, Scope, UserIs, Vocabulary
 from rebind.memory.shard.segment import Item, build_segment, on_grid
@@ -24,8 +29,16 @@ _FACTS = 60
 """Words that tell facts apart; tenants and topics share them."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    query: Query
+    scope: Scope
+    shard: str
+    """Where the fact is."""
+
+
 def run_twins(seed: int = 0) -> dict[str, Any]:
-    """ShardHit of scope before routing and of a post-filter, with BM25 and with cosine, on the same requests.
+    """ShardHit of scope before routing and of a post-filter, on the same requests, with BM25, cosine and our router.
 
     The figures at the top are those of BM25. How much scope is worth here follows from how alike the tenants are made:
     a request that fits no more than B_probe shards of all tenants loses nothing by a post-filter.
@@ -38,13 +51,13 @@ def run_twins(seed: int = 0) -> dict[str, Any]:
     def admitted(scope: Scope) -> Admitted:
         return admit(views, scope, names, {})
 
-    asked = rng.choice(len(items), size=_QUERIES)
-    noise = rng.normal(size=(_QUERIES, _DIMENSIONS)).astype(np.float32) * 2.0
+    asked = list(_requests(items, vectors, rng, 0))
+    routers = (ShardBm25(), PrototypeCosine(), _trained(admitted, list(_requests(items, vectors, rng, _QUERIES))))
     results: dict[str, Any] = {}
-    for router in (ShardBm25(), PrototypeCosine()):
+    for router in routers:
         for mode in ("routed", "post-filter"):
             tier = TierB(admitted, router, ReadSettings(b_probe=_B_PROBE, mode=mode))
-            results[f"{router.name} {mode}"] = _measure(tier, items, vectors, asked, noise)
+            results[f"{router.name} {mode}"] = _measure(tier, asked)
     first, after = results["bm25 routed"], results["bm25 post-filter"]
     return {
         "tenants": _TENANTS,
@@ -53,6 +66,11 @@ def run_twins(seed: int = 0) -> dict[str, Any]:
         "scope_first": first,
         "post_filter": after,
         "difference": first["shard_hit"] - after["shard_hit"],
+        "differences": {
+            router.name: results[f"{router.name} routed"]["shard_hit"]
+            - results[f"{router.name} post-filter"]["shard_hit"]
+            for router in routers
+        },
         "by_router": results,
         "inadmissible_probes": first["inadmissible_probes"],
         "inadmissible_items": first["inadmissible_items"],
@@ -77,23 +95,36 @@ def _tenants(rng: np.random.Generator) -> tuple[list[Item], NDArray[np.float32]]
     return items, np.array(vectors, dtype=np.float32)
 
 
-def _measure(
-    tier: TierB, items: list[Item], vectors: NDArray[np.float32], asked: NDArray[np.int64], noise: NDArray[np.float32]
-) -> dict[str, float]:
-    hits, probes, dropped = [], [], []
-    for place, row in enumerate(asked):
+def _requests(
+    items: list[Item], vectors: NDArray[np.float32], rng: np.random.Generator, first: int
+) -> Iterator[_Asked]:
+    """Requests for a fact of one tenant, which mention other topics too."""
+    asked = rng.choice(len(items), size=_QUERIES)
+    noise = rng.normal(size=(_QUERIES, _DIMENSIONS)).astype(np.float32) * 2.0
+    for place, row in enumerate(asked, first):
         item = items[row]
         others = np.random.default_rng(place).choice(_TOPICS, size=_MENTIONED, replace=False)
         asides = (f"topic{topic}word{place % _WORDS}" for topic in others)
-        query = make_query(
-            " ".join([item.text.split()[0], item.text.split()[-1], *asides]), vectors[row] + noise[place]
-        )
-        evidence = tier.read(query, Scope(predicates=(UserIs(names=(item.meta.user,)),)))
-        hits.append(item.shard in evidence.scans.probed)
-        probes.append(evidence.scans.inadmissible_shards)
-        dropped.append(evidence.scans.inadmissible_items)
+        text = " ".join([item.text.split()[0], item.text.split()[-1], *asides])
+        scope = Scope(predicates=(UserIs(names=(item.meta.user,)),))
+        yield _Asked(make_query(text, vectors[row] + noise[place - first]), scope, item.shard)
+
+
+def _trained(admit: Callable[[Scope], Admitted], asked: Sequence[_Asked]) -> FeatureRouter:
+    """Our router, trained on requests of its own, each over its tenant's shards."""
+    examples: list[Example] = []
+    for one in asked:
+        admitted = admit(one.scope)
+        seen, places = features(one.query, admitted, lexical(one.query.terms, admitted))
+        gold = [n for n, place in enumerate(places) if admitted.name(int(place)) == one.shard]
+        examples.append(Example(seen, np.array(gold)))
+    return train_feature_router(examples, 0)
+
+
+def _measure(tier: TierB, asked: Sequence[_Asked]) -> dict[str, float]:
+    found = [tier.read(one.query, one.scope) for one in asked]
     return {
-        "shard_hit": float(np.mean(hits)),
-        "inadmissible_probes": float(np.mean(probes)),
-        "inadmissible_items": float(np.mean(dropped)),
+        "shard_hit": float(np.mean([one.shard in e.scans.probed for one, e in zip(asked, found, strict=True)])),
+        "inadmissible_probes": float(np.mean([e.scans.inadmissible_shards for e in found])),
+        "inadmissible_items": float(np.mean([e.scans.inadmissible_items for e in found])),
     }

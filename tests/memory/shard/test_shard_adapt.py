@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.shards import DIMENSIONS, an_item, embed
+from support.shards import DIMENSIONS, an_item, ask, embed
 
 from rebind.memory.shard.adapt import AdaptSettings, adapt
-from rebind.memory.shard.store import Store, create
+from rebind.memory.shard.generation import create
+from rebind.memory.shard.routing import ShardBm25
+from rebind.memory.shard.scope import Scope
+from rebind.memory.shard.store import Store
+from rebind.memory.shard.tier_b import ReadSettings, TierB
 
 
 @pytest.fixture
@@ -38,6 +42,25 @@ def test_a_shard_that_grew_is_split_until_it_fits_and_no_item_is_lost(store: Sto
     shards = {name: store.written(name) for name in store.shards()}
     assert max(len(items) for items in shards.values()) <= 16
     assert sorted(i.id for items in shards.values() for i, _ in items) == [f"i{n:04}" for n in range(50)]
+
+
+def test_after_drift_the_adapted_map_finds_the_same_evidence_by_scanning_a_part(store: Store) -> None:
+    """A shard whose writer went on to other topics: every request scans all of it, until the map follows."""
+    topics = ["apple boat", "guitar harbor", "lemon cedar", "falcon island"]
+    _add(store, *(an_item(n, "a", topics[n // 20]) for n in range(80)))
+    tier = TierB(store.admit, ShardBm25(), ReadSettings(b_probe=1, k=20, most=80), store.admission)
+
+    def read() -> list[tuple[set[str], int]]:
+        found = [tier.read(ask(topic), Scope()) for topic in topics]
+        return [({hit.id for hit in one.hits}, one.scans.vectors) for one in found]
+
+    before = read()
+    while adapt(store, AdaptSettings(spread_below=0.9)).split:
+        pass
+    after = read()
+    assert [found for found, _ in after] == [found for found, _ in before]
+    assert [scanned for _, scanned in before] == [80] * 4
+    assert [scanned for _, scanned in after] == [20] * 4
 
 
 def test_small_shards_merge_only_where_user_namespace_and_label_agree(store: Store) -> None:

@@ -57,7 +57,7 @@ def test_factorised_inference_scores_as_the_concatenation_does(family: bool, sco
     router = factorised(net, DIMENSIONS)
     ours = router.scores(query, admitted, lexical(query.terms, admitted))
     kept = Small([i for i in store.items if scope == Scope() or i.meta.session == "s1"])
-    summaries = torch.from_numpy(kept.segment.prototypes[0].astype(np.float32) / GRID)[None]
+    summaries = torch.from_numpy(kept.segment.centroids.astype(np.float32) / GRID)[None]
     families = torch.from_numpy(kept.segment.shard_family.astype(np.int64))[None]
     with torch.no_grad():
         theirs = concatenated(net, torch.from_numpy(query.vector.astype(np.float32) / GRID)[None], summaries, families)
@@ -152,7 +152,7 @@ def test_the_papers_router_learns_and_its_checkpoint_gives_the_same_scores(tmp_p
     examples = [
         MlpExample(ask(WORDS[n]).vector.astype(np.float32) / GRID, np.arange(9), share, np.array([n])) for n in range(9)
     ]
-    summaries = Summaries(store.segment.prototypes[0].astype(np.float32) / GRID, store.segment.shard_family)
+    summaries = Summaries(store.segment.centroids.astype(np.float32) / GRID, store.segment.shard_family)
     settings = MlpSettings(hidden=32, epochs=60, rate=0.01, batch=4, dropout=0.0, surrogate=surrogate)
     router = train_mlp_router(examples, summaries, 0, settings)
     query = ask(WORDS[4])

@@ -14,11 +14,12 @@ import pytest
 from support.shards import DIMENSIONS, an_item, ask, embed
 
 from rebind.memory.shard.audit import Auditor
+from rebind.memory.shard.generation import MANIFEST, create
 from rebind.memory.shard.log import StoreError
 from rebind.memory.shard.routing import ShardBm25
 from rebind.memory.shard.scope import MayRead, Scope
 from rebind.memory.shard.segment import Item
-from rebind.memory.shard.store import MANIFEST, Store, create
+from rebind.memory.shard.store import Store
 from rebind.memory.shard.tier_b import ReadSettings, TierB
 
 ADA = Scope(predicates=(MayRead(principal="ada"),))
@@ -84,6 +85,31 @@ def test_a_writer_killed_at_any_moment_loses_nothing_acknowledged_and_leaves_no_
         assert {f"i{n:04}" for n in range(acknowledged + 1)} <= kept
         acknowledged = len(kept) - 1  # a line may be on the disk whose acknowledgement was not heard
         assert kept == {f"i{n:04}" for n in range(len(kept))}
+
+
+def test_agents_that_write_at_once_lose_nothing_and_a_reader_sees_only_what_is_whole(folder: Path) -> None:
+    """Three processes append to the same shards while this one reads: the chain holds, each has all its items."""
+    path, count = [str(Path(__file__).parents[2])], 12
+    code = _WRITER.replace("100000", "{last}")
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", code.format(path=path, folder=str(folder), first=first, last=first + count)],
+            stdout=subprocess.DEVNULL,
+        )
+        for first in (0, 100, 200)
+    ]
+    reader = Store(folder)
+    seen: set[str] = set()
+    while any(writer.poll() is None for writer in writers):
+        found = _found(reader)
+        assert len(seen) == 0 or found
+        seen |= found
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    store = Store(folder)
+    kept = {item.id for shard in store.shards() for item, _ in store.written(shard)}
+    assert kept == {f"i{first + n:04}" for first in (0, 100, 200) for n in range(count)}
+    assert store.events == 3 * count
+    assert seen <= kept
 
 
 def test_a_torn_last_line_is_not_read_and_the_next_writer_cuts_it_off(folder: Path) -> None:
@@ -199,3 +225,27 @@ def test_readers_go_on_while_a_writer_holds_its_turn(folder: Path) -> None:
         began = time.monotonic()
         assert _found(Store(folder)) == {"i0000"}
         assert time.monotonic() - began < 60
+
+
+def test_a_store_compacted_while_a_request_is_read_answers_by_the_codes_it_began_with(folder: Path) -> None:
+    """Compaction numbers names anew; the second check is of what was searched, by the rights of that moment."""
+    store, other = Store(folder), Store(folder)
+    _add(store, an_item(0, "b", "apple", user="u2", label="blue"), an_item(1, "c", "apple", user="u1", label="red"))
+    store.grant("ada", "red")
+
+    class Compacting(ShardBm25):
+        revoking = False
+
+        def scores(self, query, admitted, lexical):  # type: ignore[no-untyped-def]  # as in ShardBm25
+            other.delete("b")
+            other.compact()
+            if self.revoking:
+                other.revoke("ada", "red")
+            _add(other, an_item(0, "b", "apple", user="u2", label="blue"))
+            return super().scores(query, admitted, lexical)
+
+    router = Compacting()
+    tier = TierB(store.admit, router, ReadSettings(), store.admission)
+    assert {hit.id for hit in tier.read(ask("apple"), ADA).hits} == {"i0001"}
+    router.revoking = True
+    assert tier.read(ask("apple"), ADA).hits == ()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.openai_server import Reply, completion, playback, usage
 from support.shards import embed
 
+from rebind.agents.llm import LLM, Endpoint
 from rebind.eval.bench.shardmemo.banking import run_banking
-from rebind.eval.bench.shardmemo.hotpot import run_hotpot
+from rebind.eval.bench.shardmemo.hotpot import _load, run_hotpot
 from rebind.eval.bench.shardmemo.permissions import run_permissions
 from rebind.eval.bench.shardmemo.scale import run_scale
 from rebind.eval.bench.shardmemo.scope import run_scope
@@ -60,6 +62,21 @@ def test_hotpot_contexts_admit_their_own_documents_alone(shard_data: Path) -> No
     routed = [row for row in result["rows"] if row["mode"] == "routed"]
     assert [row["router"] for row in routed] == ["cosine", "bm25", "feature"]
     assert all(row["inadmissible_items"] == 0 and 0 <= row["f1"] <= 1 for row in routed)
+
+
+def test_answers_to_hotpot_come_through_the_door_and_are_scored_against_the_gold_ones(shard_data: Path) -> None:
+    """Over HTTP on loopback: the question and what was found go out, the answer comes back and is scored."""
+    with playback([Reply(completion("Yes.", usage()))]) as server:
+        endpoint = Endpoint(model="openai/m", api_base=server.url, api_key="k")
+        result = run_hotpot(
+            shard_data, embed, tokens=4_000, limit=8, model=LLM({"m": endpoint}), model_name="m"
+        )  # fmt: skip
+    asked = [one["messages"][0]["content"] for one in server.asked]
+    gold = [one["answer"] for one in _load(shard_data)[4:8]]
+    assert len(asked) == 12  # four questions, three routers
+    assert all("Question: " in text and len(text.splitlines()) > 10 for text in asked)
+    assert [row["f1"] for row in result["rows"][:3]] == [gold.count("yes") / 4] * 3
+    assert "f1" not in result["rows"][3]
 
 
 def test_banking_topics_narrow_what_is_admitted(shard_data: Path) -> None:
