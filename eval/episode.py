@@ -136,7 +136,14 @@ def _play(bench: Bench, cell: Cell, log: Any, tally: _Tally) -> tuple[str, bool,
     with bench.environment(target.task.env) as plain:
         first, _ = plain.reset(options={"seal": target.seal})
         support = _supported(bench, cell, first, log, tally)
-        env: Environment = SkillEnvironment(plain, support.skills) if support.skills else plain
+        env: Environment = plain
+        if support.skills:
+            env = SkillEnvironment(
+                plain,
+                support.skills,
+                fallback=lambda: make_support(bench, cell, first, bench.models.writer.model, "evidence").text,
+                on_row=lambda row: log("skill", row),
+            )
 
         def on_call(row: dict[str, Any]) -> None:
             tally.calls.append(row)
@@ -212,8 +219,11 @@ def actor_settings(study: Study, model: str, seed: int) -> ActorSettings:
     )
 
 
-def make_support(bench: Bench, cell: Cell, first_observation: str, writer: Model) -> Support:
-    """What the cell's condition delivers, from the one selected record, the goal and the first observation."""
+def make_support(
+    bench: Bench, cell: Cell, first_observation: str, writer: Model, condition: str | None = None
+) -> Support:
+    """What a condition, the cell's where none is named, delivers from the one selected record, the goal and the first
+    observation."""
     study = bench.plan.study
     selection = bench.selections[cell.target]
     record = bench.bank.record(selection.chosen) if selection.chosen else None
@@ -229,4 +239,4 @@ def make_support(bench: Bench, cell: Cell, first_observation: str, writer: Model
         decoding=study.decoding.model_copy(update={"temperature": 0.0, "top_p": 1.0, "max_tokens": 1024, "seed": 0}),
         cap_tokens=note_cap(writer, name, record) if record else 0,
     )
-    return get_condition(cell.condition).support(ask)
+    return get_condition(condition or cell.condition).support(ask)

@@ -12,9 +12,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from rebind.errors import UserError
+
 _EXTRAS = {
     "local": ("xllamacpp", "the embedded model"),
     "retrieval": ("sentence-transformers", "encoders of a bank"),
+    "sites": ("playwright", "environments in a real browser"),
+    "miniwob": ("miniwob", "the pages of MiniWoB++"),
     "inspect": ("inspect-ai", "export of Inspect logs"),
     "parquet": ("pyarrow", "export of Parquet files"),
 }
@@ -44,8 +48,9 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Looks at Python, extras, model keys, the embedded model's weights, and disk. Starts nothing, fetches nothing."""
-    return [_python(), *_extras(), _keys(), _weights(), _disk()]
+    """Looks at Python, extras, Chromium, model keys, the embedded model's weights, and disk. Asks Chromium its version;
+    starts nothing else, fetches nothing."""
+    return [_python(), *_extras(), _chromium(), _keys(), _weights(), _disk()]
 
 
 def _python() -> Finding:
@@ -61,6 +66,20 @@ def _extras() -> Iterator[Finding]:
             yield Finding(f"extra {extra}", "ok", f"{package} {metadata.version(package)}: {use}")
         except metadata.PackageNotFoundError:
             yield Finding(f"extra {extra}", "missing", f"{package}: {use}", f"pip install 'rebind[{extra}]'")
+
+
+def _chromium() -> Finding:
+    """Which browser the environments with pages would use."""
+    from rebind.envs.browser.chromium import ADVICE, find
+
+    try:
+        found = find()
+    except UserError as error:
+        return Finding("Chromium", "missing", str(error).removesuffix(f"; {ADVICE}"), ADVICE)
+    version, where = found.version(), f"{found.path}, from {found.source}"
+    if not version:
+        return Finding("Chromium", "missing", f"{where}: does not start", f"run `{found.path} --version`, or {ADVICE}")
+    return Finding("Chromium", "ok", f"{version}: {where}")
 
 
 def _keys() -> Finding:

@@ -170,7 +170,8 @@ def decode(line: bytes) -> Line:
     Raises:
         LedgerError: the line is none.
     """
-    return _decoded(line, _decode, _ALL)
+    found: Line = _decoded(line, _decode, _ALL)
+    return found
 
 
 def whole_step(line: bytes) -> StepRow:

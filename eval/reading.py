@@ -115,7 +115,7 @@ class Reader:
                     attempt.calls.append(event.data)
                 elif kind == "support":
                     attempt.support = event.data
-                else:
+                elif kind != "skill":
                     _take(self._verdict if kind == "verdict" else self._episode, event)
             elif not strays:
                 raise LedgerError(

@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from rebind.eval.bindings import SHORTEST_TEXT, Changed, Leaf, Value, fold, in_json
 from rebind.eval.lines import CallMade, StepRow
+from rebind.memory.skill.environment import FROM_MEMORY
 from rebind.memory.values import leaves
 
 _SNIPPET = 90
@@ -92,15 +93,16 @@ class Watch:
         if not self.checkable:
             return
         action, calls, where = step.action, step.calls, f"step {step.index + 1}"
+        own = step.observation.partition(FROM_MEMORY)[0]
         if action is not None:
             self._act(step.index, _code_leaves(action["code"]) if "code" in action else _given(action["args"]))
         if len(calls) > 1 or (action is not None and "code" in action):
             for call in calls:  # a program sees each result before its next call
                 self._act(step.index, _given(call.args))
                 self._learn(call, self._show(bytes(call.result).decode(), where))
-            self._show(step.observation, where)
+            self._show(own, where)
             return
-        shown = self._show(step.observation, where)
+        shown = self._show(own, where)
         for call in calls:
             self._learn(call, shown)
 

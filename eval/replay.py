@@ -7,7 +7,7 @@ of code, and skills with the calls inside them. What comes back is compared step
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -126,6 +126,8 @@ def _unplayable(attempt: EndedAttempt) -> str:
         return "it ended before its first step"
     if any(_lacking(step.data["action"]) for step in attempt.of("step")):
         return "an action is masked or redacted in the ledger"
+    if any(_lacking(event.data) for event in attempt.of("skill")):
+        return "what a skill fell back on is redacted in the ledger"
     if _lacking([attempt.target["seal"], attempt.target["task"]]) or _lacking(
         (attempt.data("support") or {})["skills"]
     ):
@@ -151,7 +153,7 @@ def _replayed(attempt: EndedAttempt, warm: _Environments) -> Difference | None:
         found += _first_observation(attempt, first)
         support: Json = attempt.data("support") or {}
         skills = [Skill.model_validate(skill) for skill in support["skills"]]
-        env: Environment = SkillEnvironment(plain, skills) if skills else plain
+        env: Environment = SkillEnvironment(plain, skills, _recorded_evidence(attempt)) if skills else plain
         for event in attempt.of("step"):
             step = int(event.data["index"])
             found += _step(event.data, env)
@@ -164,6 +166,12 @@ def _replayed(attempt: EndedAttempt, warm: _Environments) -> Difference | None:
     if lines:
         found.append(_Found(None, "the verdict differs", lines))
     return _difference(attempt, found, verdict) if found else None
+
+
+def _recorded_evidence(attempt: EndedAttempt) -> Callable[[], str] | None:
+    """What a skill that failed fell back on, as the ledger has it; None where there was no such thing."""
+    texts = [e.data["text"] for e in attempt.of("skill") if e.data["what"] == "fallback"]
+    return (lambda: str(texts[0])) if texts else None
 
 
 def _difference(attempt: EndedAttempt, found: list[_Found], verdict: str) -> Difference:

@@ -62,7 +62,6 @@ class Intake:
             raise LedgerError(f"a {kind!r} event holds a value that JSON cannot: {error}") from None
         return Taken(kept, committed, seed)
 
-
     def _seed(self) -> bytes:
         """The next seed; a system call for each would cost as much as hashing two values."""
         while True:

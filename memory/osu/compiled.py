@@ -152,7 +152,7 @@ def _products(vectors: Whole, query: Vectors) -> Ints:
 
 
 @reordered
-def _product(one: Whole, other: Whole) -> int:
+def _product(one: Whole, other: Whole) -> np.int32:
     total = np.int32(0)
     for d in range(len(one)):
         total += np.int32(one[d]) * np.int32(other[d])

@@ -44,7 +44,7 @@ def lay(vectors: Whole, flat: Ints, starts: Ints, rows: Ints, members: Ints, siz
 
 
 @reordered
-def _square(total: Ints) -> int:
+def _square(total: Ints) -> np.int64:
     product = np.int64(0)
     for d in range(len(total)):
         product += np.int64(total[d]) * np.int64(total[d])
@@ -58,7 +58,7 @@ def _add(total: Ints, vector: Whole) -> None:
 
 
 @reordered
-def _pull(vector: Whole, total: Ints) -> int:
+def _pull(vector: Whole, total: Ints) -> np.int64:
     product = np.int64(0)
     for d in range(len(total)):
         product += np.int64(vector[d]) * np.int64(total[d])

@@ -52,7 +52,7 @@ class LongOsuMem:
         novel = budget >= config.novelty_budget and config.novelty > 0
         rows = self._live[self._candidates(rough, floor, novel=novel)]
         members = pool.members[rows]
-        steps = np.unique(members[members >= 0])
+        steps: Steps = np.unique(members[members >= 0]).astype(np.int64)
         place = np.zeros(len(pool.history) + 1, dtype=np.int32)
         place[steps] = np.arange(len(steps))
         place[-1] = -1  # padding

@@ -116,26 +116,27 @@ def build_pool(history: Trajectory, config: OsuConfig = OsuConfig()) -> Pool:  #
 
 def pruned(history: Trajectory, config: OsuConfig, raw: RawUnits) -> Pool:
     """The pool that M_max and f_min leave of the raw units of a trajectory."""
-    before = np.diff(raw.starts)
+    before: NDArray[np.int32] = np.diff(raw.starts)
     owner = np.repeat(np.arange(len(before)), before)
     kept = _kept(raw, owner, config.max_memberships)
     sizes = np.bincount(owner[kept], minlength=len(before))
     alive = sizes >= config.min_size
     kept &= alive[owner]
-    steps, sizes, shrunk = raw.steps[kept], sizes[alive].astype(np.int32), sizes[alive] < before[alive]
-    starts = np.zeros(len(sizes) + 1, dtype=np.int32)
-    np.cumsum(sizes, out=starts[1:])
-    row = np.repeat(np.arange(len(sizes)), sizes)
-    members = np.full((len(sizes), config.max_size), -1, dtype=np.int32)
+    steps, shrunk = raw.steps[kept], sizes[alive] < before[alive]
+    left: Ints = sizes[alive].astype(np.int32)
+    starts = np.zeros(len(left) + 1, dtype=np.int32)
+    np.cumsum(left, out=starts[1:])
+    row = np.repeat(np.arange(len(left)), left)
+    members = np.full((len(left), config.max_size), -1, dtype=np.int32)
     members[row, np.arange(len(steps)) - starts[row]] = steps
     norms = raw.norms[alive]
     if shrunk.any():
         ends = np.zeros(int(shrunk.sum()) + 1, dtype=np.int32)
-        np.cumsum(sizes[shrunk], out=ends[1:])
+        np.cumsum(left[shrunk], out=ends[1:])
         norms[shrunk] = kernels().measure(history.whole, steps[shrunk[row]], ends)[0]
     gram = history.gram if len(history) <= config.window else np.zeros((0, 0), dtype=np.float32)
     return Pool(
-        history, config, members, sizes, norms, raw.views[alive], raw.keys[alive], history.marks, history.whole, gram
+        history, config, members, left, norms, raw.views[alive], raw.keys[alive], history.marks, history.whole, gram
     )
 
 

@@ -64,8 +64,8 @@ class Rows:
             flat.extend(members)
             starts.append(len(flat))
         if rows:
-            given = (np.array(part, dtype=np.int32) for part in (flat, starts, rows))
-            kernels().lay(vectors, *given, self._members, self._sizes, self._norms)
+            given, ends, places = (np.array(part, dtype=np.int32) for part in (flat, starts, rows))
+            kernels().lay(vectors, given, ends, places, self._members, self._sizes, self._norms)
 
     def _drop(self, unit: RawUnit, row: int) -> None:
         del self._row[unit]

@@ -51,6 +51,8 @@ class Store:
         """
         self.folder = folder
         self._lock = FileLock(folder / "lock")
+        self._marked = -1
+        """The mark that was seen last."""
         self._load()
 
     # --- reading ---

@@ -92,7 +92,7 @@ class Trainer:
                 for s, places in self._labelled(conversations, gold, seed, noise)
                 if len(places)
             ]
-            summaries = Summaries(segment.centroids.astype(np.float32) / GRID, segment.shard_family)
+            summaries = Summaries(segment.centroids.astype(np.float32) / np.float32(GRID), segment.shard_family)
             return train_mlp_router(examples, summaries, seed, settings)
 
         where = self._provenance("mlp", conversations, gold, seed, noise, settings.model_dump())
