@@ -49,8 +49,8 @@ _Plain = msgspec.defstruct("_Plain", [("value", _nested(_LEVELS))])
 
 
 def numbers_are_whole(value: Any) -> bool:
-    """Whether a JSON value has no floats, no integers beyond 2**53 − 1 and not too many levels, so that msgspec writes it
-    in canonical form if its keys are ASCII. Quick, for what is to be encoded in many parts."""
+    """Whether a JSON value has no floats, no integers beyond 2**53 − 1 and not too many levels, so that msgspec writes
+    it in canonical form if its keys are ASCII. Quick, for what is to be encoded in many parts."""
     try:
         msgspec.convert({"value": value}, _Plain)
     except msgspec.ValidationError:
