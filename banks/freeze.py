@@ -20,6 +20,7 @@ from rebind.banks.summaries import SUMMARY_DECODING, Writer, summarise
 from rebind.errors import BankError
 from rebind.memory.encoders import Encoder, Vectors, encoder
 from rebind.memory.index import flat_index, index_text
+from rebind.memory.skill.identity import identity
 from rebind.types import LENGTH_GROUPS, Progress, Record, Seal, Skill, World, length_group
 
 RECORDS, SEALS, SUMMARIES, SKILLS = "records.jsonl", "seals.jsonl", "summaries.jsonl", "skills.jsonl"
@@ -99,7 +100,17 @@ def _skills(
     finally:
         for environment in environments.values():
             environment.close()
-    return found
+    return _numbered(found)
+
+
+def _numbered(found: Mapping[str, tuple[Skill, ...]]) -> dict[str, tuple[Skill, ...]]:
+    """Each procedure's versions counted, in order of the records."""
+    counts: Counter[str] = Counter()
+    numbered: dict[str, tuple[Skill, ...]] = {}
+    for record_id, skills in found.items():
+        counts.update(identity(skill) for skill in skills)
+        numbered[record_id] = tuple(s.model_copy(update={"version": counts[identity(s)]}) for s in skills)
+    return numbered
 
 
 def _summaries(records: Sequence[Record], writer: Writer | None, progress: Progress) -> list[dict[str, JsonValue]]:

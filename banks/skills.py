@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from rebind.banks.rollout import do
-from rebind.memory.skill.execute import execute
-from rebind.memory.skill.induce import finishes, induce
-from rebind.types import Call, Environment, Record, Seal, Skill, ToolCall, Verdict
+from rebind.memory.skill.induce import induce
+from rebind.memory.skill.reads import finishes
+from rebind.memory.skill.validation import fails_on_source
+from rebind.types import Call, Environment, Record, Seal, Skill, ToolCall
 
 
 def verified_skills(record: Record, seal: Seal, environment: Environment) -> tuple[Skill, ...]:
-    """The record's skills that pass: the one that drops every look that feeds nothing, or else the one that keeps all
-    calls, or else none."""
+    """The record's skills that pass: the one that drops every look that feeds nothing, repeated calls last or where
+    they were, or else the one that keeps all calls, or else none."""
     everything = frozenset(c.tool for s in record.steps for c in s.calls if not finishes(c.tool))
-    for keep in (frozenset[str](), everything):
-        skill = induce(record, keep=keep)
-        if skill and replay(skill, record, seal, environment).success:
+    for keep, late in ((frozenset[str](), True), (frozenset[str](), False), (everything, False)):
+        skill = induce(record, keep=keep, late=late)
+        if skill and holds(skill, record, seal, environment):
             return (skill,)
     return ()
 
 
-def replay(skill: Skill, record: Record, seal: Seal, environment: Environment) -> Verdict:
-    """The verdict on the source's task, done by the skill with the source's own values.
+def holds(skill: Skill, record: Record, seal: Seal, environment: Environment) -> bool:
+    """Whether a skill passes its validation tests on the source's state and solves the source's task there, with the
+    source's own values.
 
     Where the skill leaves it to the actor to declare the task done, it is declared, but without the record's answer: a
     skill that cannot find the answer of a question does not solve it.
     """
     environment.reset(options={"seal": seal})
-    execute(skill, {s.name: s.example for s in skill.slots}, lambda call: caller(environment, call))
+    if fails_on_source(skill, record, lambda call: caller(environment, call)):
+        return False
     if not any(finishes(s.tool) for s in skill.steps):
         declared = [c for s in record.steps for c in s.calls if c.ok and finishes(c.tool)]
         for call in declared[-1:]:
             do(environment, ToolCall(tool=call.tool))
-    return environment.verify()
+    return environment.verify().success
 
 
 def caller(environment: Environment, call: ToolCall) -> Call:

@@ -12,11 +12,15 @@ GROUP = "rebind.worlds"
 
 _BUILT_IN = {
     "apps": "rebind.envs.apps.world:AppsWorld",
+    "desk": "rebind.envs.sites.world:DeskWorld",
     "miniwob": "rebind.envs.miniwob.world:MiniwobWorld",
+    "sites": "rebind.envs.sites.world:SitesWorld",
 }
 _GYMNASIUM = {
     "rebind/Apps-v0": "rebind.envs.apps.env:AppsEnv",
+    "rebind/Desk-v0": "rebind.envs.sites.env:DeskEnv",
     "rebind/Miniwob-v0": "rebind.envs.miniwob.env:MiniwobEnv",
+    "rebind/Sites-v0": "rebind.envs.sites.env:SitesEnv",
 }
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import JsonValue
 
 from rebind.envs.browser.refs import FORM
-from rebind.envs.browser.session import ACTION_MS, LOAD_MS, ActionFailed, Session
+from rebind.envs.browser.session import Session
+from rebind.envs.browser.tabs import ACTION_MS, LOAD_MS, ActionFailed
 from rebind.errors import did_you_mean
 from rebind.types import ToolSpec
 
@@ -62,7 +63,8 @@ async def act(scope: Scope, name: str, args: Values) -> dict[str, JsonValue]:
     try:
         await _twice(scope, spec, ready, stored)
     except Error as error:
-        raise ActionFailed(_reason(name, error)) from None
+        if _DONE not in str(error):
+            raise ActionFailed(_reason(name, error)) from None
     finally:
         await scope.session.settle()
     return stored
@@ -113,6 +115,8 @@ def _reason(name: str, error: Exception) -> str:
     return f"{name} was not possible: {said.strip().splitlines()[0].split(': ', 1)[-1][:200]}"
 
 
+_DONE = "waiting for scheduled navigations to finish"
+"""Playwright lost patience after the action itself was done: a slow site is not the agent's failure; `settle` waits."""
 _SIGNS = {
     "not visible": "the element is not visible",
     "not enabled": "the element is disabled",
@@ -230,12 +234,19 @@ async def _upload_file(scope: Scope, args: Values) -> None:
 
 
 async def _goto(scope: Scope, args: Values) -> None:
+    from playwright.async_api import TimeoutError
+
     session, url = scope.session, str(args["url"])
     if "://" not in url and url.startswith("/"):
         url = await session.page.evaluate("path => new URL(path, location.href).href", url)
     if not session.allows(url):
         raise ActionFailed(f"{url} is outside the sites; stay within them")
-    answer = await session.page.goto(url, wait_until="domcontentloaded", timeout=LOAD_MS)
+    page = session.page
+    try:
+        answer = await page.goto(url, wait_until="domcontentloaded", timeout=LOAD_MS)
+    except TimeoutError:
+        await session.overdue(page, url)
+        raise
     if answer is not None and answer.status >= 400:
         session.notes.append(f"the site answered {answer.status} {answer.status_text}".strip())
 
@@ -249,9 +260,15 @@ async def _go_forward(scope: Scope, args: Values) -> None:
 
 
 async def _through_history(scope: Scope, by: int) -> None:
+    from playwright.async_api import TimeoutError
+
     page = scope.session.page
     before = page.url
-    await (page.go_back if by < 0 else page.go_forward)(wait_until="domcontentloaded", timeout=LOAD_MS)
+    try:
+        await (page.go_back if by < 0 else page.go_forward)(wait_until="domcontentloaded", timeout=LOAD_MS)
+    except TimeoutError:
+        await scope.session.overdue(page, page.url)
+        raise
     if page.url == "about:blank" and before != "about:blank":
         await page.goto(before, wait_until="domcontentloaded")
     if page.url == before:

@@ -19,7 +19,7 @@ _COMMANDS = (
     "google-chrome",
     "chrome",
 )
-_ADVICE = "install it with `apt-get install chromium` or `playwright install chromium`, or name one in " + VARIABLE
+ADVICE = "install it with `apt-get install chromium` or `playwright install chromium`, or name one in " + VARIABLE
 _FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -59,7 +59,7 @@ def find() -> Chromium:
     if named:
         path = shutil.which(named)
         if path is None:
-            raise UserError(f"{VARIABLE} is {named!r}, which is no program that can be run; {_ADVICE}")
+            raise UserError(f"{VARIABLE} is {named!r}, which is no program that can be run; {ADVICE}")
         return Chromium(Path(path), VARIABLE)
     own = _playwrights()
     if own:
@@ -68,7 +68,7 @@ def find() -> Chromium:
         path = shutil.which(command)
         if path:
             return Chromium(Path(path), "PATH")
-    raise UserError(f"no Chromium was found; {_ADVICE}")
+    raise UserError(f"no Chromium was found; {ADVICE}")
 
 
 def arguments() -> list[str]:
@@ -83,6 +83,11 @@ def _playwrights() -> Path | None:
     folders = (
         [Path(named)] if named else [Path.home() / ".cache/ms-playwright", Path.home() / "Library/Caches/ms-playwright"]
     )
-    patterns = ("chromium-*/chrome-linux*/chrome", "chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium")
+    patterns = (
+        "chromium-*/chrome-linux*/chrome",
+        "chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
+        "chromium_headless_shell-*/*/headless_shell",
+        "chromium_headless_shell-*/*/chrome-headless-shell",
+    )
     found = [p for folder in folders for pattern in patterns for p in folder.glob(pattern)]
     return max(found, key=lambda p: p.stat().st_mtime, default=None)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
+import shutil
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rebind.envs.browser.chromium import arguments, find
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 START_SECONDS = 60.0
 _STOP_SECONDS = 5.0
+_PROFILE = "--user-data-dir="
 
 
 class Engine:
@@ -33,11 +37,17 @@ class Engine:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_left_over)
         self._thread = threading.Thread(target=self._loop.run_forever, name="browser", daemon=True)
         self._thread.start()
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
         self._starting: asyncio.Lock | None = None
+        self._processes: dict[int, Any] = {}
+        """All that were started, by process id: those of a driver that died are nobody's children."""
+        self._groups: set[int] = set()
+        """Process groups of browsers: what a browser starts later, and leaves behind, is in the same one."""
+        self._profiles: set[Path] = set()
         self.dead = False
         """True once it was given up: a caller that waits gets an error, a later one a fresh engine."""
 
@@ -70,9 +80,11 @@ class Engine:
             self._playwright = await async_playwright().start()
         chromium = find()
         try:
-            return await self._playwright.chromium.launch(
+            launched = await self._playwright.chromium.launch(
                 executable_path=chromium.path, args=arguments(), headless=True, timeout=1000 * START_SECONDS
             )
+            self._remember()
+            return launched
         except Error as error:
             first = str(error).strip().splitlines()[0]
             raise EnvironmentFailure(
@@ -84,18 +96,36 @@ class Engine:
         if self.dead:
             return
         self.dead = True
-        processes = _driver_tree()
+        self._remember()
         with suppress(Exception):  # it is killed below
             self.run(self._close(), _STOP_SECONDS, "closing the browser")
-        _kill(processes)
+        _kill([*self._processes.values(), *_of_groups(self._groups)])
+        for folder in self._profiles:
+            shutil.rmtree(folder, ignore_errors=True)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_STOP_SECONDS)
+
+    def _remember(self) -> None:
+        """Takes down the driver's processes and the folders in which they keep profiles."""
+        import psutil
+
+        for process in _driver_tree():
+            with suppress(psutil.Error, ProcessLookupError):
+                self._processes.setdefault(process.pid, process)
+                self._groups |= {os.getpgid(process.pid)} - {os.getpgrp()}
+                found = [part.removeprefix(_PROFILE) for part in process.cmdline() if part.startswith(_PROFILE)]
+                self._profiles |= {Path(folder) for folder in found if Path(folder).name.startswith("playwright")}
 
     async def _close(self) -> None:
         if self._browser is not None:
             await self._browser.close()
         if self._playwright is not None:
             await self._playwright.stop()
+
+
+def _left_over(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What nobody waits for when a driver dies; whoever did wait has been told."""
+    logging.getLogger(__name__).debug("in the browser's thread: %s", context)
 
 
 _engine: Engine | None = None
@@ -140,6 +170,18 @@ def _driver_tree() -> list[Any]:
         with suppress(psutil.Error):
             if any("playwright" in part for part in child.cmdline()):
                 found += [*child.children(recursive=True), child]
+    return found
+
+
+def _of_groups(groups: set[int]) -> list[Any]:
+    """The Chromium processes of these process groups, nobody's children among them."""
+    import psutil
+
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, ProcessLookupError):
+            if os.getpgid(process.pid) in groups and any("chrom" in part for part in process.cmdline()[:1]):
+                found.append(process)
     return found
 
 

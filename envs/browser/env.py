@@ -13,8 +13,9 @@ from pydantic import JsonValue
 
 from rebind.envs.browser.actions import ANSWER, ENDINGS, INFEASIBLE, TOOLS, VIEW_PART, Scope, act, check
 from rebind.envs.browser.engine import START_SECONDS, Engine, engine
-from rebind.envs.browser.session import ActionFailed, Session
+from rebind.envs.browser.session import Session
 from rebind.envs.browser.spaces import ActionText
+from rebind.envs.browser.tabs import ActionFailed
 from rebind.envs.browser.view import PAGE_CHARACTERS, View
 from rebind.envs.options import seal_of
 from rebind.envs.spaces import UnicodeText
@@ -29,7 +30,8 @@ STEP_SECONDS = 40.0
 
 
 class BrowserTask(Protocol):
-    """One task of a kind of site: what BrowserGym calls setup, validate and teardown."""
+    """One task of a kind of site: what BrowserGym calls setup, validate and teardown. Of the session it uses `page` and
+    `context` alone, so that `browsergym.GymTask` can run it as well."""
 
     goal: str
     url: str
@@ -96,12 +98,26 @@ class BrowserEnv(gymnasium.Env[str, Any], ABC):
         self._engine = engine()
         self._task = self.prepare(seal)
         self._calls, self._ended = [], False
-        return self._run(self._begin(self._task), START_SECONDS, "starting the task"), info
+        session = self._session = self._opened(self._task)
+        return self._run(self._begin(session, self._task), START_SECONDS, "starting the task"), info
 
-    async def _begin(self, task: BrowserTask) -> str:
+    def _opened(self, task: BrowserTask) -> Session:
+        """A tab for a task. A browser in which none can be opened is given up, and another one tried once."""
+        from playwright.async_api import Error
+
         assert self._engine is not None  # set by reset
-        browser = await self._engine.browser()
-        session = self._session = await Session.open(browser, task.origins)
+        try:
+            return self._engine.run(self._open(task), START_SECONDS, "opening a tab")
+        except (Error, EnvironmentFailure):
+            self._engine.stop()
+        self._engine = engine()
+        return self._run(self._open(task), START_SECONDS, "opening a tab")
+
+    async def _open(self, task: BrowserTask) -> Session:
+        assert self._engine is not None  # set by reset
+        return await Session.open(await self._engine.browser(), task.origins)
+
+    async def _begin(self, session: Session, task: BrowserTask) -> str:
         await session.page.goto(task.url, wait_until="domcontentloaded")
         await task.setup(session)
         await session.settle()
@@ -138,6 +154,7 @@ class BrowserEnv(gymnasium.Env[str, Any], ABC):
 
     async def _do(self, session: Session, task: BrowserTask, tool: str, args: dict[str, Any]) -> Call:
         stored: dict[str, JsonValue] = dict(args)
+        _sound(session)
         try:
             result: JsonValue
             if tool in ENDINGS:
@@ -151,8 +168,7 @@ class BrowserEnv(gymnasium.Env[str, Any], ABC):
                 self._ended = await task.done(session)
                 result = "the task has ended" if self._ended else await self._observe(session)
         except ActionFailed as failed:
-            if session.crashed:
-                raise EnvironmentFailure(session.crashed) from None
+            _sound(session)
             session.notes.append(str(failed))
             page = await self._observe(session)
             return Call(tool=tool, args=stored, status=422, result={"error": str(failed), "page": page})
@@ -169,7 +185,13 @@ class BrowserEnv(gymnasium.Env[str, Any], ABC):
         """Judges the episode so far."""
         if self._session is None or self._task is None:
             raise gymnasium.error.ResetNeeded("reset the environment before anything else")
-        return self._run(self._task.validate(self._session, tuple(self._calls)), STEP_SECONDS, "judging the task")
+        return self._run(self._judge(self._session, self._task), STEP_SECONDS, "judging the task")
+
+    async def _judge(self, session: Session, task: BrowserTask) -> Verdict:
+        """The task's verdict. Raises EnvironmentFailure where what the agent worked on was gone before it ended."""
+        await session.check_alive()
+        _sound(session)
+        return await task.validate(session, tuple(self._calls))
 
     def screenshot(self, path: Path) -> None:
         """Saves the active tab as a PNG file."""
@@ -192,7 +214,7 @@ class BrowserEnv(gymnasium.Env[str, Any], ABC):
         except EnvironmentFailure:
             self._end()
             raise
-        except Error as error:
+        except (Error, ActionFailed) as error:
             first = str(error).strip().splitlines()[0]
             raise EnvironmentFailure(f"{what}: {first}") from None
 
@@ -209,6 +231,12 @@ class BrowserEnv(gymnasium.Env[str, Any], ABC):
         finally:
             if task is not None:
                 task.teardown()
+
+
+def _sound(session: Session) -> None:
+    """Raises EnvironmentFailure where browser or site are gone: what follows would say nothing of the agent."""
+    if session.crashed:
+        raise EnvironmentFailure(session.crashed)
 
 
 def _tool_call(action: Any) -> ToolCall:

@@ -14,7 +14,7 @@
   const clickable = new WeakSet(), closed = new WeakMap();
   const listen = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type, ...rest) {
-    if (CLICKS.has(type) && this instanceof Element) clickable.add(this);
+    if (CLICKS.has(type) && this instanceof Element) { clickable.add(this); version += 1; }
     return listen.call(this, type, ...rest);
   };
   const attach = Element.prototype.attachShadow;
@@ -26,9 +26,9 @@
   };
   const shadow = (el) => el.shadowRoot || closed.get(el) || null;
 
-  let changed = performance.now(), traffic = 0;
+  let changed = performance.now(), traffic = 0, version = 0;
   const touch = () => { changed = performance.now(); };
-  const watch = (root) => new MutationObserver(touch).observe(
+  const watch = (root) => new MutationObserver(() => { touch(); version += 1; }).observe(
     root, { subtree: true, childList: true, attributes: true, characterData: true });
   watch(document);
   const plainFetch = window.fetch;
@@ -115,15 +115,26 @@
     if ((own === null || INLINE.has(own) || own === "label") && pressable(el) && tag !== "LABEL") return "clickable";
     return own;
   };
+  // A listener on one of these waits for clicks on what is in it.
+  const HOLDERS = new Set(["TABLE", "THEAD", "TBODY", "TFOOT", "UL", "OL", "DL", "FORM", "FIELDSET", "MAIN", "SECTION", "NAV",
+    "ASIDE", "HEADER", "FOOTER"]);
   const pressable = (el) => {
     if (el === document.body || el === document.documentElement) return false;
-    if (clickable.has(el) || el.hasAttribute("onclick") || typeof el.onclick === "function") return true;
+    if (clickable.has(el) && !HOLDERS.has(el.tagName)) return true;
+    if (el.hasAttribute("onclick") || typeof el.onclick === "function") return true;
     return el.hasAttribute("tabindex") && el.tabIndex >= 0;
   };
 
   // --- visibility and children ------------------------------------------------------------------------------------
 
+  // Asked for several times an element: what is found out holds until the pass over the document ends.
+  let seen = new Map();
   const shown = (el) => {
+    let is = seen.get(el);
+    if (is === undefined) { is = visible(el); seen.set(el, is); }
+    return is;
+  };
+  const visible = (el) => {
     if (el.getAttribute("aria-hidden") === "true" && !el.contains(document.activeElement)) return false;
     if (el.checkVisibility({ checkVisibilityCSS: true })) return true;
     return getComputedStyle(el).display === "contents";
@@ -266,10 +277,10 @@
   // --- numbers ----------------------------------------------------------------------------------------------------
 
   const numbers = new WeakMap(), elements = new Map();
-  let last = 0;
+  let given = 0;
   const number = (el) => {
     let n = numbers.get(el);
-    if (n === undefined) { n = ++last; numbers.set(el, n); elements.set(n, new WeakRef(el)); }
+    if (n === undefined) { n = ++given; numbers.set(el, n); elements.set(n, new WeakRef(el)); }
     return n;
   };
   const get = (n) => {
@@ -278,7 +289,7 @@
   };
 
   // --- the view ---------------------------------------------------------------------------------------------------
-  // A line is {d: depth, s: text}. `known` collects every element that can be acted on, with its role and name.
+  // A line is {d: depth, s: text, e: whether elements with a number are in it}. `known` collects every element that can be acted on, with its role and name.
 
   const walk = (el, depth, known) => {
     if (SKIPPED.has(el.tagName.toUpperCase()) || !shown(el)) return [];
@@ -297,11 +308,13 @@
   const entry = (el, kind, depth, known) => {
     const called = name(el, kind), n = number(el);
     known.push({ el, kind, name: called });
-    const line = { d: depth, s: `[${n}] ${kind} ${quote(called)}${state(el, kind)}${outside(el)}` };
+    const line = { d: depth, s: `[${n}] ${kind} ${quote(called)}${state(el, kind)}${outside(el)}`, e: true };
     if (!FROM_CONTENT.has(kind) && !el.childElementCount) return [line];
     if (el.tagName === "SELECT" || el.isContentEditable) return [line];
     const before = known.length;
-    const within = inside(el, depth + 1, known).filter((l) => l.s.startsWith("[") || l.frame);
+    const whole = inside(el, depth + 1, known);
+    // The name says what the text within says, as long as it is not cut.
+    const within = called.endsWith("…") ? whole : whole.filter((l) => l.e || l.frame);
     if (within.length === 1 && known.length === before + 1 && known[before].name === called) {
       // A wrapper and what it wraps are one to the reader: a tab and the link in it, a title bar and its one button.
       if (kind === "clickable") { known.splice(before - 1, 1); return within.map((l) => ({ ...l, d: depth })); }
@@ -327,8 +340,10 @@
     const size = within.reduce((sum, l) => sum + l.s.length, 0);
     const joint = kind === "row" ? " | " : " ";
     const mark = { listitem: "- ", heading: "#".repeat(Number(el.tagName[1]) || 2) + " ", row: "row: " }[kind] || "";
-    if (flat && size <= INLINE_LIMIT) return [{ d: depth, s: mark + within.map((l) => l.s).join(joint) }];
-    if (mark && flat) return [{ d: depth, s: mark + within[0].s }, ...within.slice(1)];
+    if (flat && size <= INLINE_LIMIT) {
+      return [{ d: depth, s: mark + within.map((l) => l.s).join(joint), e: within.some((l) => l.e) }];
+    }
+    if (mark && flat) return [{ ...within[0], d: depth, s: mark + within[0].s }, ...within.slice(1)];
     if (kind === "row" || kind === "listitem") return [{ d: depth, s: kind }, ...within];
     return within.map((l) => ({ ...l, d: l.d - 1 }));
   };
@@ -355,16 +370,29 @@
     };
     for (const node of children(el)) visit(node);
     flush();
-    return but ? lines.filter((l) => l.s.startsWith("[")) : lines;
+    return but ? lines.filter((l) => l.e) : lines;
   };
 
-  const view = () => {
+  // The last pass over the document. It holds until the document changes: what acts on the page looks at it afterwards.
+  let last = { version: -1, known: [], places: new Map(), paths: new Map() };
+  const pass = () => {
     const known = [];
+    seen = new Map();
     const lines = document.body ? walk(document.body, 0, known) : [];
+    last = { version, known, places: new Map(), paths: new Map() };
+    return lines;
+  };
+  const survey = (again) => {
+    if (again || last.version !== version) pass();
+    return last.known;
+  };
+  const view = () => {
+    const lines = pass();
     let focus = document.activeElement;
     while (focus && shadow(focus) && shadow(focus).activeElement) focus = shadow(focus).activeElement;
-    const held = known.find((k) => k.el === focus);
+    const held = last.known.find((k) => k.el === focus);
     return JSON.stringify({
+      title: document.title,
       lines: lines.map((l) => (l.frame ? [l.d, l.s, l.frame] : [l.d, l.s])),
       focused: held ? `[${number(held.el)}] ${held.kind} ${quote(held.name)}` : "",
       scroll: [Math.round(scrollY), Math.max(0, Math.round(document.documentElement.scrollHeight - innerHeight - scrollY))],
@@ -373,23 +401,29 @@
 
   // --- elements by role, name and path ----------------------------------------------------------------------------
 
-  const survey = () => {
-    const known = [];
-    if (document.body) walk(document.body, 0, known);
-    return known;
-  };
   const around = (el) => {
+    let path = last.paths.get(el);
+    if (path === undefined) { path = containers(el); last.paths.set(el, path); }
+    return path;
+  };
+  const containers = (el) => {
     const path = [];
     for (let up = el.parentNode; up && up !== document.body; up = up.parentNode || up.host) {
       if (up.nodeType === Node.DOCUMENT_FRAGMENT_NODE) { if (!up.host) break; up = up.host; }
       if (up.nodeType !== Node.ELEMENT_NODE) break;
-      const kind = role(up);
-      if (!kind || (ACTIVE.has(kind) && kind !== "gridcell" && kind !== "clickable")) continue;
-      if (["cell", "columnheader", "paragraph", "list", "heading", "rowgroup", "label"].includes(kind)) continue;
-      const called = label(up, kind);
-      if (called) path.push(`${kind} ${quote(called)}`);
+      let place = last.places.get(up);
+      if (place === undefined) { place = placed(up); last.places.set(up, place); }
+      if (place) path.push(place);
     }
     return path;
+  };
+  // What a container is to the elements in it: role and name; empty where it sets nothing apart.
+  const placed = (el) => {
+    const kind = role(el);
+    if (!kind || (ACTIVE.has(kind) && kind !== "gridcell" && kind !== "clickable")) return "";
+    if (["cell", "columnheader", "paragraph", "list", "heading", "rowgroup", "label"].includes(kind)) return "";
+    const called = label(el, kind);
+    return called ? `${kind} ${quote(called)}` : "";
   };
   const same = (a, b) => a.kind === b.kind && a.name === b.name;
 
@@ -397,8 +431,10 @@
   const describe = (n) => {
     const el = get(n);
     if (!el) return null;
-    const known = survey(), own = known.find((k) => k.el === el);
+    const its = (k) => k.el === el;
+    const own = survey().find(its) || survey(true).find(its);
     if (!own) return null;
+    const known = last.known;
     let rivals = known.filter((k) => same(k, own)), said = `${own.kind} ${quote(own.name)}`;
     for (const part of around(el)) {
       if (rivals.length === 1) break;
@@ -410,18 +446,22 @@
 
   // The elements a description fits: [{n, said}]. `parts` is [{kind, name}], the element first, then its containers.
   const find = (parts, count) => {
+    let found = among(survey(), parts);
+    if (!found.length) found = among(survey(true), parts);
+    const picked = count ? found.slice(count - 1, count) : found;
+    return picked.slice(0, 20).map((k) => ({ n: number(k.el), said: describe(number(k.el)) }));
+  };
+  const among = (known, parts) => {
     const fold = (s) => s.toLowerCase();
     const [own, ...path] = parts;
     const fits = (k, equal) => (!own.kind || k.kind === own.kind) && equal(k.name);
-    const known = survey();
     let found = known.filter((k) => fits(k, (s) => s.replace(/"/g, "'") === own.name));
     if (!found.length) found = known.filter((k) => fits(k, (s) => fold(s.replace(/"/g, "'")) === fold(own.name)));
     for (const part of path) {
       const said = `${part.kind} ${quote(part.name)}`;
       found = found.filter((k) => around(k.el).includes(said));
     }
-    if (count) found = found.slice(count - 1, count);
-    return found.slice(0, 20).map((k) => ({ n: number(k.el), said: describe(number(k.el)) }));
+    return found;
   };
   const similar = (words) => survey().map((k) => `${k.kind} ${quote(k.name)}`)
     .filter((said) => said.toLowerCase().includes(words.toLowerCase())).slice(0, 5);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rebind.envs.browser.session import Session
 from rebind.envs.miniwob.server import address
@@ -18,7 +19,9 @@ _START = """seed => {
   if (shown) shown.style.display = "none";
   return core.getUtterance();
 }"""
-_STATE = "() => ({done: WOB_DONE_GLOBAL, reward: WOB_RAW_REWARD_GLOBAL, why: WOB_REWARD_REASON})"
+_STATE = """path => location.pathname === path && typeof WOB_DONE_GLOBAL !== "undefined"
+  ? {done: WOB_DONE_GLOBAL, reward: WOB_RAW_REWARD_GLOBAL, why: WOB_REWARD_REASON}
+  : {done: false, reward: 0, why: "the task's page was left"}"""
 
 
 class MiniwobTask:
@@ -48,15 +51,19 @@ class MiniwobTask:
             raise EnvironmentFailure(f"the page {self.name} did not start: {error}") from None
 
     async def done(self, session: Session) -> bool:
-        return bool((await session.page.evaluate(_STATE))["done"])
+        return bool((await self._state(session))["done"])
 
     async def validate(self, session: Session, calls: tuple[Call, ...]) -> Verdict:
-        state = await session.page.evaluate(_STATE)
+        state = await self._state(session)
         reward = float(state["reward"]) if state["done"] else 0.0
         success = reward >= 1.0
         why = () if success else (str(state["why"] or ("the task was not finished" if not state["done"] else "wrong")),)
         parts = (Milestone(id="ended", text="the page ended the task", reached=bool(state["done"])),)
         return Verdict(success=success, milestones=(*parts, _right(success)), failures=why)
+
+    async def _state(self, session: Session) -> dict[str, Any]:
+        state: dict[str, Any] = await session.page.evaluate(_STATE, f"/miniwob/{self.name}.html")
+        return state
 
     def teardown(self) -> None:
         pass

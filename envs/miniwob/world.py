@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from rebind.canon import digest
+from rebind.envs.browser.env import BrowserTask
 from rebind.envs.miniwob.env import ENV_ID, MiniwobEnv, task_state
 from rebind.envs.miniwob.server import why_no_pages
 from rebind.envs.miniwob.solutions import SOLUTIONS
+from rebind.envs.miniwob.task import MiniwobTask
 from rebind.envs.miniwob.tasks import names
 from rebind.errors import CannotShift, UserError, did_you_mean
 from rebind.types import Action, Binding, Environment, Progress, Seal, ShiftLevel, Target, Task
@@ -49,6 +51,10 @@ class MiniwobWorld:
 
     def make(self) -> Environment:
         return MiniwobEnv()
+
+    def browser_tasks(self) -> dict[str, Callable[[int], BrowserTask]]:
+        """Every task that needs no canvas or image reading, by name, made from a seed."""
+        return {name: partial(MiniwobTask, name) for name in names()}
 
     def sample(self, family: str, seed: int) -> Target:
         name = _task_name(family)

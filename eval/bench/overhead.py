@@ -32,8 +32,7 @@ from rebind.agents.settings import Protocol
 from rebind.agents.tap import Exchange, hear
 from rebind.banks.files import silent
 from rebind.banks.store import Bank
-from rebind.errors import RebindError
-from rebind.eval.bench.inspect_venv import VERSION, interpreter
+from rebind.eval.bench.peers import PeerFailure, interpreter
 from rebind.eval.episode import Bench, attempt_cell
 from rebind.eval.ledger import Ledger
 from rebind.eval.models import Models, Named
@@ -44,6 +43,8 @@ from rebind.types import Budget, Cell, Environment, Progress, Seal, Selection, T
 Span = tuple[str, int, int, int]
 """("model" or "tool", begin, end, processor time of the process at the beginning), in nanoseconds."""
 
+VERSION = "0.3.285"
+"""Of inspect-ai."""
 STEPS = 20
 """Model calls of an episode; the last one ends it."""
 _GOAL = "Look up every key that the list names, one after the other, and say when you are done. " * 10
@@ -64,10 +65,6 @@ _DONE = ToolSpec(
 )
 
 
-class PeerFailure(RebindError):
-    """inspect-ai did not run to its end."""
-
-
 def run(episodes: int = 40, repeats: int = 4, progress: Progress = silent) -> dict[str, Any]:
     """Runs `episodes` episodes on each side, `repeats` times, in turns.
 
@@ -81,7 +78,7 @@ def run(episodes: int = 40, repeats: int = 4, progress: Progress = silent) -> di
         PeerMissing: inspect-ai cannot be installed.
         PeerFailure: inspect-ai failed.
     """
-    python = interpreter()
+    python = interpreter("inspect-ai", VERSION)
     sides = {
         "ours": lambda: ours(episodes, "native"),
         "inspect": lambda: theirs(python, episodes),

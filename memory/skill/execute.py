@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pydantic import JsonValue
 
 from rebind.memory.skill.events import PAGE, listing, page_count
 from rebind.memory.skill.induce import ALL_PAGES
 from rebind.memory.skill.select import ITEMS, matching
-from rebind.types import Call, Skill, ToolCall
+from rebind.types import Call, Skill, SkillStep, ToolCall
 
 Caller = Callable[[ToolCall], Call]
 """Makes one call in the environment."""
@@ -22,6 +23,8 @@ class Execution:
 
     calls: tuple[Call, ...]
     problem: str | None = None
+    results: tuple[tuple[JsonValue, ...], ...] = ()
+    """What each finished step returned: one result, of a step over rows one a row, of a walk over pages all of it."""
 
 
 class Unresolved(Exception):
@@ -36,19 +39,44 @@ def execute(skill: Skill, slots: Mapping[str, JsonValue], call: Caller) -> Execu
         return Execution((), f"{skill.name} needs {', '.join(missing)}")
     calls: list[Call] = []
     results: list[JsonValue] = []
+    returned: list[tuple[JsonValue, ...]] = []
     for number, step in enumerate(skill.steps, 1):
         paged = step.args.get(PAGE) == ALL_PAGES
         try:
-            args = {k: _resolve(v, slots, results) for k, v in step.args.items() if not (paged and k == PAGE)}
+            given = [
+                {k: _resolve(v, slots, results, row) for k, v in step.args.items() if not (paged and k == PAGE)}
+                for row in _rows(step, slots)
+            ]
         except Unresolved as reason:
             return Execution(tuple(calls), f"stopped before step {number}, {step.tool}: {reason}")
-        made = _pages(step.tool, args, call) if paged else [call(ToolCall(tool=step.tool, args=args))]
+        made = _pages(step.tool, given[0], call) if paged else _made(step.tool, given, call)
         calls += made
         last = made[-1]
         if not last.ok:
             return Execution(tuple(calls), f"step {number}, {step.tool}, failed with {last.status}: {last.result}")
         results.append({ITEMS: [i for c in made for i in listing(c.result) or ()]} if paged else last.result)
-    return Execution(tuple(calls))
+        returned.append((results[-1],) if paged else tuple(c.result for c in made))
+    return Execution(tuple(calls), results=tuple(returned))
+
+
+def _rows(step: SkillStep, slots: Mapping[str, JsonValue]) -> Sequence[Mapping[str, JsonValue]]:
+    """What a step is done for: the rows of its slot, or once."""
+    if not step.each:
+        return [{}]
+    rows = slots[step.each]
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise Unresolved(f"{step.each} must be a list of objects, and not empty")
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _made(tool: str, given: Sequence[dict[str, JsonValue]], call: Caller) -> list[Call]:
+    """A call for each set of arguments, up to the first that fails."""
+    made: list[Call] = []
+    for args in given:
+        made.append(call(ToolCall(tool=tool, args=args)))
+        if not made[-1].ok:
+            break
+    return made
 
 
 def _pages(tool: str, args: Mapping[str, JsonValue], call: Caller) -> list[Call]:
@@ -63,14 +91,20 @@ def _pages(tool: str, args: Mapping[str, JsonValue], call: Caller) -> list[Call]
     return made
 
 
-def _resolve(value: JsonValue, slots: Mapping[str, JsonValue], results: list[JsonValue]) -> JsonValue:
-    """The value of a stored argument (see `SkillStep`): a constant, a slot, a template, or a value read earlier."""
+def _resolve(
+    value: JsonValue,
+    slots: Mapping[str, JsonValue],
+    results: list[JsonValue],
+    row: Mapping[str, JsonValue] = MappingProxyType({}),
+) -> JsonValue:
+    """The value of a stored argument (see `SkillStep`): a constant, a slot, a field of the row, a template, or a value
+    read earlier."""
     if isinstance(value, list):
         return [_resolve(v, slots, results) for v in value]
     if not isinstance(value, dict):
         return value
-    if "slot" in value:
-        return slots[str(value["slot"])]
+    if "slot" in value or "row" in value:
+        return slots[str(value["slot"])] if "slot" in value else _member(row, value["row"], "the row")
     if "template" in value and isinstance(value["template"], list):
         return "".join(p if isinstance(p, str) else str(_resolve(p, slots, results)) for p in value["template"])
     if "from" in value:
@@ -88,10 +122,11 @@ def _read(ref: Mapping[str, JsonValue], slots: Mapping[str, JsonValue], results:
     return f"{value / 100:.2f}" if ref.get("as") == "amount" and isinstance(value, int) else value
 
 
-def _member(value: JsonValue, part: JsonValue) -> JsonValue:
-    if isinstance(value, dict) and isinstance(part, str) and part in value:
-        return value[part]
-    raise Unresolved(f"there is no {part!r} in what came back")
+def _member(value: object, part: JsonValue, where: str = "what came back") -> JsonValue:
+    if isinstance(value, Mapping) and isinstance(part, str) and part in value:
+        found: JsonValue = value[part]
+        return found
+    raise Unresolved(f"there is no {part!r} in {where}")
 
 
 def _picked(
@@ -103,7 +138,7 @@ def _picked(
     tests = ref.get("where")
     where = {
         field: slots[test] if isinstance(test, str) else _resolve(test, slots, results)
-        for field, test in (tests.items() if isinstance(tests, dict) else ())
+        for field, test in sorted(tests.items() if isinstance(tests, dict) else ())
     }
     fitting = matching(items, where)
     shown = ", ".join(f"{field} {value!r}" for field, value in where.items())

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import JsonValue
 
 from rebind.memory.descriptor import fold
 from rebind.memory.skill.events import PAGE, Event, events
+from rebind.memory.skill.fold import Planned, folded
+from rebind.memory.skill.forms import form
 from rebind.memory.skill.origins import origins
-from rebind.memory.skill.reads import only_reads
+from rebind.memory.skill.reads import finishes, only_reads
 from rebind.memory.skill.refs import Const, Hole, Ref, Several, Template, flows
+from rebind.memory.values import says
 from rebind.types import Record, Skill, SkillStep, Slot
 
 SlotType = Literal["enum", "int", "float", "date", "id", "path", "email", "str", "bool", "json"]
+Provenance = Literal["query", "observation"]
 
 ALL_PAGES: dict[str, JsonValue] = {"all": "pages"}
 """Value of a step's `page`: the step walks every page, and its result holds the elements of all."""
-_FINISH = "complete_task"
-_LEAST_STEPS = 2
 _SHAPES: tuple[tuple[SlotType, re.Pattern[str]], ...] = (
     ("email", re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")),
     ("date", re.compile(r"\d{4}-\d{2}-\d{2}")),
@@ -30,35 +32,29 @@ _SHAPES: tuple[tuple[SlotType, re.Pattern[str]], ...] = (
 _NAME_LENGTH = 56
 
 
-def induce(record: Record, *, keep: Iterable[str] = ()) -> Skill | None:
-    """The procedure in a record; None where fewer than two calls are left of it.
+def induce(record: Record, *, keep: Iterable[str] = (), late: bool = False, least: int = 2) -> Skill | None:
+    """The procedure in a record; None where fewer than `least` calls are left of it.
 
     What stays: every call that may write, and what it reads from. `keep` names tools that stay although their names
     say that they only read. The call that declares the task done stays only if its answer is read from a result;
-    otherwise the actor judges and declares.
+    otherwise the actor judges and declares. Repeated calls are folded, and with `late` put last (see `fold.folded`).
     """
     happened = events(record.steps)
     references = _pruned(record.instruction, happened, frozenset(keep))
-    if len(references) < _LEAST_STEPS:
+    if len(references) < least:
         return None
-    naming = _Naming()
-    number = {event: at for at, event in enumerate(references)}
-    steps = tuple(
-        SkillStep(tool=happened[e].tool, args=_step_args(happened[e], args, naming, number))
-        for e, args in references.items()
-    )
+    naming = _Naming(record.instruction)
+    plan = folded(happened, references, late=late)
+    number = {step.event: at for at, step in enumerate(plan)}
+    steps = tuple(_step(happened[p.event], p, naming, number) for p in plan)
     return Skill(
         name=_skill_name(steps),
         description=_description(steps),
         slots=tuple(naming.slots.values()),
         steps=steps,
         record_id=record.id,
+        expects=tuple(form(happened[p.event].result) for p in plan),
     )
-
-
-def finishes(tool: str) -> bool:
-    """Whether a tool declares a task done."""
-    return tool.endswith(_FINISH)
 
 
 def _pruned(instruction: str, happened: list[Event], keep: frozenset[str]) -> dict[int, dict[str, Ref]]:
@@ -99,28 +95,41 @@ def _needed(happened: list[Event], references: dict[int, dict[str, Ref]], keep: 
 
 
 class _Naming:
-    """Slots by name; one slot for one value."""
+    """Slots by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, instruction: str) -> None:
         self.slots: dict[str, Slot] = {}
-        self._by_value: dict[tuple[str, str], str] = {}
+        self._instruction = instruction
+        self._holes: dict[tuple[int, str, str], str] = {}
+        self._said: dict[tuple[str, str], str] = {}
 
     def name(self, hole: Hole) -> str:
-        known = self._by_value.get((type(hole.value).__name__, str(hole.value)))
+        """A hole that several arguments share has one slot, and so has a value that the task says; equal values that it
+        does not say are equal by chance."""
+        value = (type(hole.value).__name__, str(hole.value))
+        own = (hole.event, hole.key, value[1])
+        known = self._holes.get(own) or self._said.get(value)
         if known:
             return known
         base = re.sub(r"\W", "_", hole.key) or "value"
         options = (base, f"{hole.tool}_{base}", *(f"{hole.tool}_{base}_{n}" for n in range(2, 1000)))
         name = next(option for option in options if option not in self.slots)
-        self.slots[name] = Slot(
-            name=name,
-            type=_type(hole.value),
-            provenance=hole.provenance,
-            example=hole.value,
-            description=_slot_description(hole),
-        )
-        self._by_value[type(hole.value).__name__, str(hole.value)] = name
+        self._add(name, _type(hole.value), hole.provenance, hole.value, _slot_description(hole))
+        self._holes[own] = name
+        if says(self._instruction, hole.value):
+            self._said[value] = name
         return name
+
+    def rows(self, tool: str, rows: Sequence[Mapping[str, JsonValue]]) -> str:
+        """A slot for what a repeated call is made with, one row a call."""
+        options = (f"{tool}_rows", *(f"{tool}_rows_{n}" for n in range(2, 1000)))
+        name = next(option for option in options if option not in self.slots)
+        says = f"list of objects with {', '.join(rows[0])}: one for each call of {tool}, in order"
+        self._add(name, "json", "observation", [dict(row) for row in rows], says)
+        return name
+
+    def _add(self, name: str, kind: SlotType, provenance: Provenance, example: JsonValue, description: str) -> None:
+        self.slots[name] = Slot(name=name, type=kind, provenance=provenance, example=example, description=description)
 
 
 def _slot_description(hole: Hole) -> str:
@@ -144,13 +153,14 @@ def _type(value: JsonValue) -> SlotType:
     return "str"
 
 
-def _step_args(
-    event: Event, args: Mapping[str, Ref], naming: _Naming, number: Mapping[int, int]
-) -> dict[str, JsonValue]:
-    found = {key: _written(ref, naming, number) for key, ref in args.items()}
+def _step(event: Event, planned: Planned, naming: _Naming, number: Mapping[int, int]) -> SkillStep:
+    args = {key: _written(ref, naming, number) for key, ref in planned.args.items()}
     if event.paged:
-        found[PAGE] = dict(ALL_PAGES)
-    return found
+        args[PAGE] = dict(ALL_PAGES)
+    if not planned.rows:
+        return SkillStep(tool=event.tool, args=args)
+    args |= {key: {"row": key} for key in planned.rows[0]}
+    return SkillStep(tool=event.tool, args=args, each=naming.rows(event.tool, planned.rows))
 
 
 def _written(ref: Ref, naming: _Naming, number: Mapping[int, int]) -> JsonValue:

@@ -48,15 +48,26 @@ def _origin(places: Places, event: int, key: str, value: JsonValue) -> Ref:
     """The instruction comes first, then what was used before, then earlier results. What is left is a constant if it
     looks like one, and else a hole: the source's own value must not be carried into another task."""
     if isinstance(value, list) and value:
-        return Several(tuple(_origin(places, event, key, v) for v in value))
+        return _several(places, event, key, value)
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "" or key in _FIXED_KEYS:
         return Const(value)
     if says(places.instruction, value):
-        return Hole(value, "query", key, places.events[event].tool)
-    known = places.again(value) or places.find(event, key, value)
+        return Hole(value, "query", key, places.events[event].tool, event)
+    known = places.again(event, key, value) or places.find(event, key, value)
     if known:
         return known
-    return _text(places, event, key, value) if isinstance(value, str) else _number(places, event, key, value)
+    found = _text(places, event, key, value) if isinstance(value, str) else _number(places, event, key, value)
+    return _hole(places, event, key, value) if isinstance(found, Const) and places.varies(event, key) else found
+
+
+def _several(places: Places, event: int, key: str, values: list[JsonValue]) -> Ref:
+    """A list: of several elements that are no constants one hole, for how many there are is then as much the task's as
+    which they are."""
+    items = tuple(_origin(places, event, key, v) for v in values)
+    if len(items) == 1 or all(isinstance(one, Const) for one in items):
+        return Several(items)
+    told = all(isinstance(one, Hole) and one.provenance == "query" for one in items)
+    return Hole(values, "query" if told else "observation", key, places.events[event].tool, event)
 
 
 def _number(places: Places, event: int, key: str, value: int | float) -> Ref:
@@ -81,13 +92,13 @@ def _text(places: Places, event: int, key: str, text: str) -> Ref:
 def _quoted(places: Places, event: int, key: str, words: str) -> str | Hole:
     """Words that the instruction has in quotes are a value of the task."""
     said = any(f"{mark}{words.strip()}" in places.instruction for mark in "\"'“‘«")
-    return Hole(words, "query", key, places.events[event].tool) if words.strip() and said else words
+    return Hole(words, "query", key, places.events[event].tool, event) if words.strip() and said else words
 
 
 def _hole(places: Places, event: int, key: str, value: Leaf) -> Hole:
     """A value for the caller to give: one that results showed must be looked up, another made from the task."""
     provenance: Literal["query", "observation"] = "observation" if places.seen(event, value) else "query"
-    return Hole(value, provenance, key, places.events[event].tool)
+    return Hole(value, provenance, key, places.events[event].tool, event)
 
 
 def _has_values(places: Places, event: int, rest: str) -> bool:
@@ -102,7 +113,7 @@ def _pieces(places: Places, event: int, key: str, text: str) -> list[tuple[str, 
     """Values in a text that have an origin, longest first."""
     pieces: dict[str, Ref] = {}
     for span in _spans(text, places.instruction):
-        pieces.setdefault(span, Hole(span, "query", key, places.events[event].tool))
+        pieces.setdefault(span, Hole(span, "query", key, places.events[event].tool, event))
     for number, path, leaf in places.leaves(event):
         for spelt, amount in _spelt(leaf):
             if spelt not in pieces and mentions(text, spelt):

@@ -11,6 +11,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from rebind.memory.skill.events import Event
+from rebind.memory.skill.reads import only_reads
 from rebind.memory.skill.refs import Flow, Hole, Ref
 from rebind.memory.skill.select import alike, matching
 from rebind.memory.values import mentions, says
@@ -54,11 +55,20 @@ class Places:
             elif isinstance(ref, Flow):
                 self._flows.append((ref, value))
 
-    def again(self, value: Leaf) -> Flow | Hole | None:
-        """The reference that gave the same telling value to an earlier call."""
+    def varies(self, event: int, key: str) -> bool:
+        """Whether other calls of the tool hold something else there: then it is a value, however plain it looks."""
+        own = self.events[event]
+        others = (self.events[n] for n in self.kept if self.events[n].tool == own.tool)
+        return any(key in e.args and e.args[key] != own.args[key] for e in others)
+
+    def again(self, event: int, key: str, value: Leaf) -> Flow | Hole | None:
+        """The reference that gave the same telling value to an earlier call. That an earlier call of the same tool held
+        the same is no sign where the task does not say it: two things may cost the same."""
         if (isinstance(value, str) and len(value) < LEAST_LETTERS) or (isinstance(value, int) and value < LEAST_NUMBER):
             return None
-        known: Sequence[tuple[Flow | Hole, Leaf]] = [*self._flows, *self._given]
+        tool = self.events[event].tool
+        given = [(ref, v) for ref, v in self._given if (ref.tool, ref.key) != (tool, key)]
+        known: Sequence[tuple[Flow | Hole, Leaf]] = [*self._flows, *given]
         return next((ref for ref, v in known if v == value and type(v) is type(value)), None)
 
     def find(self, before: int, key: str, value: Leaf) -> Flow | None:
@@ -71,7 +81,10 @@ class Places:
         found = [
             (number, path)
             for number, path, leaf in self.leaves(before)
-            if leaf == value and type(leaf) is type(value) and _telling(leaf, key, path)
+            if leaf == value
+            and type(leaf) is type(value)
+            and self._telling(number, leaf, key, path)
+            and not self._echoes(number, value)
         ]
         found.sort(
             key=lambda at: (not _same_key(key, at[1]), -self._asked_first[at[0]] if _in_list(at[1]) else 0, at[0])
@@ -79,6 +92,18 @@ class Places:
         found.sort(key=lambda at: _in_list(at[1]))
         references = (self.reference(number, path) for number, path in found)
         return next((r for r in references if r), None)
+
+    def _telling(self, number: int, leaf: Leaf, key: str, path: Path) -> bool:
+        """Whether an equal value is a sign of an origin: a text of some length, a large number, a field of that name
+        in what was read."""
+        long = len(leaf) >= LEAST_LETTERS if isinstance(leaf, str) else abs(leaf) >= LEAST_NUMBER
+        return long or (_same_key(key, path) and only_reads(self.events[number].tool))
+
+    def _echoes(self, number: int, value: Leaf) -> bool:
+        """Whether a result may only show what a call was given: that call's own, or a later look at what it did."""
+        given = self.events[number].args.values()
+        own = any(value in one if isinstance(one, list) else value == one for one in given)
+        return own or any(ref.event < number and v == value for ref, v in self._given)
 
     def seen(self, before: int, value: Leaf) -> bool:
         """Whether any earlier result showed the value, as a whole or inside a text."""
@@ -153,7 +178,7 @@ class Places:
         """Fields that the task's own words name."""
         tool = self.events[number].tool
         return {
-            name: (Hole(value, "query", name, tool, picks=True), value)
+            name: (Hole(value, "query", name, tool, number, picks=True), value)
             for name, value in _labels(element)
             if says(self.instruction, value) and not _LABEL_KEY.search(name)
         }
@@ -204,9 +229,3 @@ def _same_key(key: str, path: Path) -> bool:
     """Whether an argument's name is the name of the field it came from ("mail_id": "id" or "mail_id")."""
     last = path[-1] if path else ""
     return last == key or (last == "id" and key.endswith("id"))
-
-
-def _telling(leaf: Leaf, key: str, path: Path) -> bool:
-    """Whether an equal value is a sign of an origin: a text of some length, a large number, a field of that name."""
-    long = len(leaf) >= LEAST_LETTERS if isinstance(leaf, str) else abs(leaf) >= LEAST_NUMBER
-    return long or _same_key(key, path)

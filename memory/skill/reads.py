@@ -6,6 +6,7 @@ _READING = frozenset({
     "search", "list", "show", "read", "get", "find", "fetch", "query", "lookup", "view", "check", "describe", "count",
     "login", "profile", "messages", "transactions", "cart", "orders", "wishlist", "reviews", "free",
 })  # fmt: skip
+_FINISH = "complete_task"
 
 
 def only_reads(tool: str) -> bool:
@@ -15,3 +16,8 @@ def only_reads(tool: str) -> bool:
     if verb[0] == "docs":  # api_docs_show: the app's own name has two words
         verb = verb[1:] or verb
     return verb[0] in _READING
+
+
+def finishes(tool: str) -> bool:
+    """Whether a tool declares a task done."""
+    return tool.endswith(_FINISH)

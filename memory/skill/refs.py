@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import JsonValue
@@ -24,6 +24,8 @@ class Hole:
     key: str
     """The argument or field it stands for, which names the slot."""
     tool: str
+    event: int = field(compare=False)
+    """The event of the call that took it."""
     picks: bool = False
     """True for a field of an element that the tool returns, by which the element is picked."""
 

@@ -39,11 +39,12 @@ def _parameter(slot: Slot) -> dict[str, JsonValue]:
     return schema
 
 
-def account(execution: Execution) -> str:
+def account(execution: Execution, problem: str | None = None) -> str:
     """What the actor reads after a skill ran: one line a call, the last result at more length, and what stopped it."""
     lines = [f"{n}. {c.tool}: {_short(c)}" for n, c in enumerate(execution.calls, 1)]
-    if execution.problem:
-        lines.append(f"Not finished: {execution.problem}")
+    problem = problem or execution.problem
+    if problem:
+        lines.append(f"Not finished: {problem}")
     elif execution.calls:
         lines.append(f"All calls succeeded. Last result: {_cut(_text(execution.calls[-1].result), _SHOWN)}")
     return "\n".join(lines)

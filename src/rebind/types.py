@@ -318,11 +318,14 @@ class SkillStep(Frozen):
 
     In a path "*" is the list element that `where` finds (a reference may stand there instead of a slot name); with
     "first": true it is the first of several that fit; "as": "amount" writes cents as 45.00. {"template": [...]} joins
-    texts and references; a `page` of {"all": "pages"} walks a listing to its end.
+    texts and references; a `page` of {"all": "pages"} walks a listing to its end. With `each`, {"row": field} is a
+    field of the row.
     """
 
     tool: str
     args: dict[str, JsonValue]
+    each: str = Field(default="", exclude_if=lambda value: not value)
+    """The slot of rows for each of which the call is made; empty for a single call."""
 
 
 class Skill(Frozen):
@@ -334,6 +337,9 @@ class Skill(Frozen):
     steps: tuple[SkillStep, ...]
     record_id: str
     version: int = 1
+    """Counts the traces of one procedure (see `memory.skill.identity`) in the order they were stored."""
+    expects: tuple[JsonValue, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Form of each step's result: names and types, no values."""
 
 
 class Support(Frozen):
@@ -488,6 +494,8 @@ EventKind = Literal[
     "call",  # one model call of the actor: index, kept, messages, tools, schema, text, tool_calls, finish, usage,
     #          mem_tokens, attempts, replayed, model, decoding (of the Request). `kept` says how many messages of the
     #          previous call's prompt stand; only the messages after those are stored
+    "skill",  # what became of a skill that was called: what ("slots", "precondition", "validation", "fallback"), skill,
+    #           record, version, and what it is about; before the step it belongs to
     "step",  # one Step, with its index
     "verdict",  # the Verdict
     "episode",  # the Episode: ends an attempt; fsynced

@@ -12,7 +12,8 @@ from rebind.banks.rollers import oracle_roller
 from rebind.banks.rollout import roll
 from rebind.banks.skills import verified_skills
 from rebind.memory.skill.environment import SkillEnvironment
-from rebind.memory.skill.induce import finishes, induce
+from rebind.memory.skill.induce import induce
+from rebind.memory.skill.reads import finishes
 from rebind.types import SHIFT_LEVELS, Environment, Seal, Skill, Target, ToolCall, World
 
 SOLVED = (
@@ -109,15 +110,19 @@ def test_other_actions_pass_through(source_of: Callable[[str, int], Any], enviro
     assert "422" in wrapped.step('{"tool": 5}')[0] or "error" in wrapped.step('{"tool": 5}')[0]
 
 
+def _shape(skill: Skill) -> tuple[list[str], list[str]]:
+    """Its tools in order, and the names of its slots."""
+    return [s.tool for s in skill.steps], [s.name for s in skill.slots]
+
+
 def slots_for(apps: World, environment: Environment, target: Target, skill: Skill) -> dict[str, Any] | None:
     """Values for a target, where its oracle goes the same way as the source's did."""
     own = roll(environment, target, target.seal.family, 0, oracle_roller(apps, 0.0)).record
-    other = induce(own) if own else None
-    if other is None or [s.tool for s in other.steps] != [s.tool for s in skill.steps]:
-        return None
-    if [s.name for s in other.slots] != [s.name for s in skill.slots]:
-        return None
-    return {s.name: s.example for s in other.slots}
+    others = [induce(own, late=late) for late in (True, False)] if own else []
+    for other in others:
+        if other and _shape(other) == _shape(skill):
+            return {s.name: s.example for s in other.slots}
+    return None
 
 
 def succeeds(environment: Environment, target: Target, skill: Skill, slots: dict[str, Any]) -> bool:

@@ -49,6 +49,10 @@ def mixed_run(folder: Path) -> Path:
     return folder
 
 
+EVIDENCE = "1. mail_search: what a past run saw"
+"""What a skill that fails falls back on."""
+
+
 class Recording:
     """A ledger in the making: attempts at one target, played in its environment as they are written."""
 
@@ -82,7 +86,9 @@ class Recording:
         """Plays actions, one model call each. `prompt`: the first call's; `tool_calls`: of every answer."""
         cell = Cell(target=self._target.task.key, condition=condition, seed=0)
         first, _ = self._env.reset(options={"seal": self._target.seal})
-        env: Any = SkillEnvironment(self._env, skills) if skills else self._env
+        env: Any = self._env
+        if skills:
+            env = SkillEnvironment(env, skills, lambda: EVIDENCE, lambda row: self._log("skill", row, cell))
         support = Support(condition=condition, skills=tuple(skills)).model_dump(mode="json")
         self._log("start", {"cell": cell.model_dump(mode="json"), "attempt": 0}, cell)
         self._log("support", support, cell)

@@ -52,8 +52,6 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from pydantic import JsonValue
-
 from rebind.envs.apps.families.answers import Answer
 from rebind.envs.apps.families.difference import difference
 from rebind.envs.apps.families.draw import Bound, Draw, listing
@@ -87,7 +85,8 @@ class Grounded:
 
     name: str
     kind: BindingKind
-    find: Callable[[View, Bound], JsonValue]
+    find: Callable[[Any, Bound], Any]
+    """Of the view of its own world and what was drawn."""
     central: bool = False
 
 

@@ -17,7 +17,7 @@ from rebind.envs.apps.families.view import CannotBuild, View
 
 Bound: TypeAlias = SimpleNamespace
 """Binding values by name, as attributes."""
-Draw: TypeAlias = Callable[[View, random.Random, Bound], Any]
+Draw: TypeAlias = Callable[[Any, random.Random, Bound], Any]
 
 T = TypeVar("T")
 

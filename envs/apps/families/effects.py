@@ -149,7 +149,7 @@ class Changed:
     """One record whose columns now match; its other columns stay."""
 
     def __init__(
-        self, table: str, key: str | Key, /, *, mark: str | None = None, required: bool = True, **to: Match
+        self, table: str, key: str | int | Key, /, *, mark: str | None = None, required: bool = True, **to: Match
     ) -> None:
         self.table, self.key, self.to = table, key if isinstance(key, tuple) else (key,), to
         self.mark, self.required = mark, required

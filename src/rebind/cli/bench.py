@@ -6,13 +6,14 @@ from pathlib import Path
 
 import typer
 
-from rebind.cli import bench_shardmemo
+from rebind.cli import bench_shardmemo, bench_skills
 from rebind.cli.output import JSON_OPTION, emit, facts, progress, show, table
 
 app = typer.Typer(help="Measure what Rebind claims about itself.", no_args_is_help=True)
 osu = typer.Typer(help="Overlapping semantic units against every baseline (OSU-Mem).", no_args_is_help=True)
 app.add_typer(osu, name="osu")
 app.add_typer(bench_shardmemo.app, name="shardmemo")
+app.add_typer(bench_skills.app, name="skills")
 DATA = typer.Option(..., "--data", help="Folder of the real data.")
 
 
@@ -123,6 +124,55 @@ def overhead(
     with progress("overhead") as bar:
         result = run(episodes=episodes, repeats=repeats, progress=bar)
     emit(result) if as_json else facts("Overhead", result)
+
+
+@app.command()
+def browser(
+    rows: list[int] = typer.Option([20, 200, 1000], "--rows", min=1, help="Table rows of the page; may be repeated."),
+    repeats: int = typer.Option(3, "--repeats", min=1, help="Turns of each side on each page, three actions each."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Time our browser environment's step and reset beside BrowserGym's, on the same page."""
+    from rebind.eval.bench.browser import run
+
+    with progress("browser") as bar:
+        result = run(rows=rows, repeats=repeats, progress=bar)
+    if as_json:
+        emit(result)
+        return
+    columns = list(result["rows"][0])
+    table("A step and a reset, in ms", columns, [list(row.values()) for row in result["rows"]])
+    facts("With", {name: result[name] for name in ("chromium", "browsergym")})
+
+
+@app.command("browser-faults")
+def browser_faults(
+    episodes: int = typer.Option(200, "--episodes", min=1, help="Episodes with a fault; one without follows each."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Kill sites and browsers, and have pages misbehave, in real episodes; check what each episode is called."""
+    from rebind.eval.bench.browser_faults import run
+
+    with progress("browser faults") as bar:
+        result = run(episodes=episodes, progress=bar)
+    if as_json:
+        emit(result)
+        return
+    columns = (
+        "kind",
+        "how",
+        "must_be",
+        "episodes",
+        "misattributed",
+        "hung",
+        "next_clean",
+        "seconds",
+        "endings",
+        "named",
+    )
+    rows = [[", ".join(v) if isinstance(v, dict) else v for v in map(row.get, columns)] for row in result["rows"]]
+    table("Faults in the browser, and what became of them", columns, rows)
+    facts("All", {name: value for name, value in result.items() if name not in ("rows", "kinds")})
 
 
 @osu.command()

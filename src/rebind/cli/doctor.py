@@ -8,7 +8,7 @@ from rebind.cli.output import JSON_OPTION, emit, table
 
 
 def doctor(as_json: bool = JSON_OPTION) -> None:
-    """Check this machine: Python, extras, model keys, the embedded model, disk."""
+    """Check this machine: Python, extras, Chromium, model keys, the embedded model, disk."""
     from rebind.eval.health import examine
 
     findings = examine()

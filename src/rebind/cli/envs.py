@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -64,3 +65,23 @@ def check(
         table("Failures", ("what",), [(f,) for f in result["failures"]])
     if result["failures"]:
         raise typer.Exit(1)
+
+
+@app.command()
+def screenshots(
+    out: Path = typer.Option(Path("docs/images"), "--out", help="Folder for the pictures."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Make a picture of every application of `sites` and `desk`, with its content."""
+    from rebind.envs import world
+    from rebind.envs.sites.pictures import screenshots as make
+
+    one = world("sites")
+    why_not = one.unavailable() if isinstance(one, Checked) else None
+    if why_not:
+        raise UserError(f"the sites cannot run here: {why_not}")
+    made = [str(path) for path in make(out)]
+    if as_json:
+        emit(made)
+    else:
+        table("Pictures", ("file",), [(name,) for name in made])

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from rebind.errors import EnvironmentFailure
+from rebind.eval.bench.browser_fault_kinds import Strike, processes
 
 Opened = Callable[..., Any]
 
@@ -53,6 +55,63 @@ def test_a_site_that_stops_is_a_failure_of_infrastructure(opened: Opened) -> Non
     env.site.stop()
     with pytest.raises(EnvironmentFailure, match="the site does not answer"):
         env.act("click", element='link "b"')
+
+
+def test_a_request_of_a_page_that_its_dead_site_does_not_answer_is_a_failure_of_infrastructure(opened: Opened) -> None:
+    env = opened({"/": "<button onclick=\"fetch('/news').catch(() => 0)\">news</button>", "/news": "x"})
+    env.begin()
+    env.site.stop()
+    with pytest.raises(EnvironmentFailure, match="the site does not answer"):
+        env.act("click", element='button "news"')
+
+
+def test_a_request_of_a_page_that_the_site_refuses_is_none(opened: Opened) -> None:
+    env = opened("<button onclick=\"fetch('/nothing').then(r => title = document.title = r.status)\">news</button>")
+    env.begin()
+    assert "title: 404" in env.act("click", element='button "news"')
+
+
+@pytest.mark.parametrize("action", ["click", "goto"])
+def test_a_page_that_never_comes_is_a_failure_of_infrastructure(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    for module in ("tabs", "actions"):
+        monkeypatch.setattr(f"rebind.envs.browser.{module}.LOAD_MS", 1_000.0)
+    env = opened({"/": "<a href=/never>never</a>", "/never": None})
+    env.begin()
+    with pytest.raises(EnvironmentFailure, match="/never: nothing whole within 1 s"):
+        env.act(action, **({"url": "/never"} if action == "goto" else {"element": 'link "never"'}))
+
+
+def test_a_script_without_end_is_a_failure_of_infrastructure(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rebind.envs.browser.tabs.LOAD_MS", 1_000.0)
+    env = opened("<button onclick='for (;;) {}'>busy</button>")
+    env.begin()
+    with pytest.raises(EnvironmentFailure, match="a script of the page does not end"):
+        env.act("click", element='button "busy"')
+    assert "busy" in env.begin()
+
+
+def test_a_verdict_on_a_page_that_crashed_is_a_failure_of_infrastructure(opened: Opened) -> None:
+    env = opened("<p>alive</p>")
+    env.begin()
+    kill("renderer")
+    with pytest.raises(EnvironmentFailure, match="crashed"):
+        env.verify()
+
+
+def test_a_driver_that_dies_between_episodes_is_replaced(opened: Opened) -> None:
+    env = opened("<p>alive</p>")
+    env.begin()
+    kill("driver")
+    assert "alive" in env.begin()
+
+
+def kill(which: Strike) -> None:
+    """SIGKILL to this process's own driver or Chromium processes; waits for the news to be known."""
+    for process in processes(which):
+        process.kill()
+    time.sleep(0.5)
 
 
 def test_a_browser_that_dies_is_a_failure_and_the_next_episode_has_another(opened: Opened) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -96,3 +97,39 @@ def test_the_header_names_address_title_tabs_and_focus(opened: Opened) -> None:
     seen = env.act("click", element='link "b"')
     assert 'tabs: 0 "Home", *1 "B"' in seen
     assert "note: a new tab was opened" in seen
+
+
+def test_a_table_whose_body_listens_for_its_rows_shows_every_row(opened: Opened) -> None:
+    rows = "".join(f"<tr><td>item {n}</td><td><button>order</button></td></tr>" for n in range(30))
+    seen = opened(
+        f"<table><tbody>{rows}</tbody></table><script>document.querySelector('tbody').addEventListener("
+        "'click', e => document.title = e.target.closest('tr').cells[0].textContent)</script>"
+    ).begin()
+    assert "clickable" not in seen
+    assert seen.count('button "order"') == 30
+    assert "item 29 | [30] button" in seen
+
+
+def test_what_a_clickable_card_holds_is_shown_where_its_name_is_cut(opened: Opened) -> None:
+    long = " ".join(f"word{n}" for n in range(60))
+    seen = opened(f"<div onclick='0'><p>{long}</p><ul><li>first <a href=/a>more</a></li></ul></div>").begin()
+    assert "word59" in seen
+    assert 'link "more"' in seen
+
+
+def test_an_element_in_a_list_within_a_clickable_card_is_shown(opened: Opened) -> None:
+    seen = opened(
+        "<div onclick='0'><b>card</b><ul><li>first <a href=/a>more</a></li><li><a href=/b>less</a></li></ul></div>"
+    )
+    assert 'link "more"' in (text := seen.begin())
+    assert 'link "less"' in text
+
+
+def test_an_element_is_described_as_the_page_stands_after_it_changed_by_itself(opened: Opened) -> None:
+    env = opened(
+        "<ul><li>a <button>go</button></li></ul><script>setTimeout(() => document.querySelector('ul').innerHTML +="
+        "'<li>b <button>go</button></li>', 400)</script>"
+    )
+    env.begin()
+    time.sleep(1)
+    assert env.stored("click", element='button "go" #2') == {"element": 'button "go" in listitem "b go"'}

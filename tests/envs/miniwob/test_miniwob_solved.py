@@ -53,3 +53,18 @@ def test_partial_credit_is_no_success() -> None:
     env.step(ToolCall(tool="click", args={"element": 'button "Submit"'}))
     assert not env.verify().success
     env.close()
+
+
+def test_leaving_the_tasks_page_is_the_agents_failure_even_where_another_task_is_solved() -> None:
+    from rebind.envs.miniwob.env import MiniwobEnv
+    from rebind.types import ToolCall
+
+    env = MiniwobEnv()
+    env.reset(options={"seal": MiniwobWorld().sample("miniwob/click-test", 3).seal})
+    _, _, ended, _, info = env.step(ToolCall(tool="goto", args={"url": "/miniwob/click-test-2.html"}))
+    assert (ended, info["error"]) == (False, None)
+    env.step(ToolCall(tool="send_msg_to_user", args={"text": "done"}))
+    verdict = env.verify()
+    assert not verdict.success
+    assert verdict.failures == ("the task's page was left",)
+    env.close()

@@ -1,0 +1,1 @@
+"""What the service desk lacks: assets with filters and sorting, a service catalog, charts. A Django application."""

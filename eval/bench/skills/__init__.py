@@ -1,0 +1,1 @@
+"""Benchmarks of ShardMemo's skill memory: `apps` and `toolbench`."""

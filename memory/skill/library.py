@@ -1,0 +1,157 @@
+"""The skill memory: versions of procedures, never overwritten, and how each of them fared (ShardMemo, section 3.5).
+
+One file, a hash-chained log (see `shard.log`): `version` events add a version, `outcome` events count what came of
+using one. What was acknowledged is on the disk, so that both outlive the process. Readers take in what is new before
+each read; writers take turns under a file lock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from rebind.memory.shard.log import Log, StoreError, create_file
+from rebind.memory.shard.scope import ItemMeta, Scope
+from rebind.memory.skill.forms import common_forms
+from rebind.memory.skill.identity import generalised, identity
+from rebind.memory.skill.request import Request, request_of
+from rebind.memory.skill.scoping import admits
+from rebind.types import Frozen, Skill
+
+LOG = "skills.log"
+
+
+class Version(Frozen):
+    """One version of a procedure. A later version carries the requests of the earlier ones beside its own."""
+
+    identity: str
+    skill: Skill
+    requests: tuple[Request, ...]
+    metas: tuple[ItemMeta, ...]
+    """Who may use it: one for each namespace that it calls into."""
+
+    @property
+    def number(self) -> int:
+        return self.skill.version
+
+    @property
+    def key(self) -> str:
+        """Names it in a ledger."""
+        return f"{self.identity}@{self.number}"
+
+
+class Library:
+    """A folder of skills. Many processes may read it while one at a time writes."""
+
+    def __init__(self, folder: Path) -> None:
+        """Opens a library, an empty one where the folder has none.
+
+        Raises:
+            StoreError: its log was edited.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(folder / f"{LOG}.lock")
+        if not (folder / LOG).exists():
+            with self._lock:
+                if not (folder / LOG).exists():
+                    create_file(folder / LOG)
+        self._log = Log(folder / LOG)
+        self._versions: dict[str, list[Version]] = {}
+        self._outcomes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes in what others wrote."""
+        for event in self._log.news():
+            self._take(event)
+
+    def next_version(self, skill: Skill, request: str, metas: Sequence[ItemMeta]) -> Version:
+        """The version a skill would become, not stored: numbered after those of its procedure, with constants that
+        differ from the last one's made slots, and with their requests. Its validation is the caller's to run."""
+        self.refresh()
+        known = self._versions.get(identity(skill), [])
+        if not known:
+            return Version(
+                identity=identity(skill),
+                skill=skill.model_copy(update={"version": 1}),
+                requests=(request_of(request, skill),),
+                metas=tuple(metas),
+            )
+        last = known[-1]
+        expects = common_forms(last.skill.expects, skill.expects)
+        made = generalised(last.skill, skill).model_copy(update={"version": last.number + 1, "expects": expects})
+        return Version(
+            identity=last.identity,
+            skill=made,
+            requests=(*last.requests, request_of(request, made)),
+            metas=tuple(metas),
+        )
+
+    def append(self, version: Version) -> None:
+        """Stores a version that passed its validation; returns once it is on the disk.
+
+        Raises:
+            StoreError: somebody else stored a version of that procedure in between; ask for the next one again.
+        """
+        with self._writing():
+            expected = len(self._versions.get(version.identity, ())) + 1
+            if version.number != expected:
+                raise StoreError(f"version {version.key} comes too late or too early: the next one is {expected}")
+            self._write({"kind": "version", "version": version.model_dump(mode="json")})
+
+    def record(self, version: Version, *, ok: bool, why: str = "") -> None:
+        """Counts a use of a version: whether its result held, and why not."""
+        with self._writing():
+            self._write({"kind": "outcome", "key": version.key, "ok": ok, "why": why, "at": time.time()})
+
+    def reliability(self, version: Version) -> float:
+        """ρ = (successes + 1) / (successes + failures + 2), of this version alone (design: formulas)."""
+        good, bad = self.uses(version)
+        return (good + 1) / (good + bad + 2)
+
+    def uses(self, version: Version) -> tuple[int, int]:
+        """How often a version's use succeeded and failed."""
+        good, bad = self._outcomes.get(version.key, (0, 0))
+        return good, bad
+
+    def versions(self, one: str) -> tuple[Version, ...]:
+        """All versions of a procedure, oldest first."""
+        return tuple(self._versions.get(one, ()))
+
+    def all(self) -> tuple[Version, ...]:
+        """All versions of all procedures, in no telling order."""
+        return tuple(version for known in self._versions.values() for version in known)
+
+    def current(self, scope: Scope, held: Mapping[str, frozenset[str]] | None = None) -> list[Version]:
+        """Of each procedure the newest version that the scope admits (W_t^cur): an older one where the newer ones are
+        out of scope."""
+        self.refresh()
+        found: list[Version] = []
+        for known in self._versions.values():
+            newest = next((v for v in reversed(known) if admits(scope, v.metas, held or {})), None)
+            if newest is not None:
+                found.append(newest)
+        return found
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._lock:
+            self.refresh()
+            yield
+
+    def _write(self, event: dict[str, Any]) -> None:
+        self._log.append(event)
+        self._take(event)
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        if event["kind"] == "version":
+            version = Version.model_validate(event["version"])
+            self._versions.setdefault(version.identity, []).append(version)
+        else:
+            self._outcomes[event["key"]][0 if event["ok"] else 1] += 1

@@ -1,0 +1,359 @@
+"""Tier C: versions that are never overwritten, reliability that outlives a process, the read path and its fallback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.shards import embed
+
+from rebind.memory.conditions.evidence import ShardedEvidence
+from rebind.memory.conditions.skill import CallableSkill
+from rebind.memory.shard.log import StoreError
+from rebind.memory.shard.scope import (
+    FIELDS,
+    ItemMeta,
+    MayRead,
+    NamespaceIs,
+    Scope,
+    SessionIs,
+    SpeakerIs,
+    TimeWithin,
+    UserIs,
+    Vocabulary,
+    compile_scope,
+    seconds,
+)
+from rebind.memory.skill.environment import FROM_MEMORY, SkillEnvironment
+from rebind.memory.skill.identity import generalised, identity
+from rebind.memory.skill.induce import induce
+from rebind.memory.skill.library import Library, Version
+from rebind.memory.skill.request import masked, read_values, request_of
+from rebind.memory.skill.scoping import admits
+from rebind.memory.skill.tier_c import Asked, Settings, TierC, fit_least, observed
+from rebind.memory.skill.validation import fails_on_source
+from rebind.types import Call, Decoding, Record, Skill, Slot, Step, SupportAsk, ToolCall
+
+GOAL = 'Write "{text}" to {name} by mail'
+PEOPLE = [{"id": "con_11111", "name": "Anna Smith"}, {"id": "con_22222", "name": "Bob Jones"}]
+MAIL = (ItemMeta(namespace="mail"), ItemMeta(namespace="contacts"))
+BOTH = Scope(predicates=(NamespaceIs(names=("mail", "contacts")),))
+
+
+class World:
+    """An address book and a mail box; `lame` makes sending return something else."""
+
+    def __init__(self, lame: bool = False) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.lame = lame
+
+    def call(self, made: ToolCall) -> Call:
+        result: Any = {}
+        if made.tool == "contacts_search":
+            result = {"items": [p for p in PEOPLE if p["name"] == made.args["query"]]}
+        elif made.tool == "mail_send":
+            self.sent.append(dict(made.args))
+            result = "queued" if self.lame else {"id": f"mail_{len(self.sent)}"}
+        return Call(tool=made.tool, args=made.args, status=200, result=result)
+
+
+def record(text: str = "See you soon", name: str = "Bob Jones", **more: Any) -> Record:
+    world = World()
+    person = next(p["id"] for p in PEOPLE if p["name"] == name)
+    calls = [
+        world.call(ToolCall(tool="contacts_search", args={"query": name})),
+        world.call(ToolCall(tool="mail_send", args={"to": person, "body": text, **more})),
+    ]
+    steps = tuple(Step(action=ToolCall(tool=c.tool, args=c.args), observation="…", calls=(c,)) for c in calls)
+    return Record(instruction=GOAL.format(text=text, name=name), descriptor="d", first_observation="o", steps=steps)
+
+
+def skill(*args: Any, **more: Any) -> Skill:
+    made = induce(record(*args, **more))
+    assert made is not None
+    return made
+
+
+def stored(library: Library, metas: Sequence[ItemMeta] = MAIL, **more: Any) -> Version:
+    version = library.next_version(skill(**more), record(**more).instruction, metas)
+    library.append(version)
+    return version
+
+
+def test_identity_is_tools_arguments_and_dataflow_and_not_values() -> None:
+    assert identity(skill("a b c")) == identity(skill("Quite another text", "Anna Smith"))
+    assert identity(skill()) != identity(skill(urgent=True))
+    assert identity(skill(urgent=True)) == identity(skill(urgent=False))
+
+
+def test_a_constant_that_differs_between_two_traces_becomes_a_slot() -> None:
+    earlier, later = skill(urgent=True), skill(urgent=False)
+    made = generalised(earlier, later)
+    (lifted,) = [s for s in made.slots if s.name == "urgent"]
+    assert (lifted.type, lifted.example) == ("bool", False)
+    assert made.steps[-1].args["urgent"] == {"slot": "urgent"}
+    assert generalised(made, skill(urgent=False)).steps == made.steps
+    assert generalised(earlier, skill(urgent=True)).steps == earlier.steps
+
+
+def test_a_later_trace_appends_a_version_and_overwrites_none(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    first = stored(library)
+    second = stored(library, name="Anna Smith")
+    assert [v.number for v in library.versions(first.identity)] == [1, 2]
+    assert library.versions(first.identity)[0] == first
+    assert [r.text for r in second.requests] == [
+        GOAL.format(text="See you soon", name=n) for n in ("Bob Jones", "Anna Smith")
+    ]
+    with pytest.raises(StoreError, match="the next one is 3"):
+        library.append(second)
+
+
+def test_versions_and_reliability_are_there_after_a_restart_and_a_torn_line_is_not(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    version = stored(library)
+    for ok in (True, True, False):
+        library.record(version, ok=ok)
+    with (tmp_path / "skills.log").open("ab") as file:
+        file.write(b"0123 torn")
+    again = Library(tmp_path)
+    assert again.all() == library.all()
+    assert again.reliability(version) == 3 / 5
+    again.record(version, ok=True)
+    assert Library(tmp_path).uses(version) == (3, 1)
+
+
+def test_a_reader_sees_what_another_process_wrote_before_its_request(tmp_path: Path) -> None:
+    reader, writer = Library(tmp_path), Library(tmp_path)
+    version = stored(writer)
+    assert reader.current(Scope()) == [version]
+
+
+def test_an_edited_log_is_refused(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    stored(library)
+    stored(library)
+    path = tmp_path / "skills.log"
+    path.write_bytes(path.read_bytes().replace(b"See you soon", b"See you late", 1))
+    with pytest.raises(StoreError, match="edited"):
+        Library(tmp_path)
+
+
+def test_scope_admits_a_skill_only_with_all_its_namespaces_and_an_older_version_where_the_newest_is_out(
+    tmp_path: Path,
+) -> None:
+    library = Library(tmp_path)
+    first = stored(library)
+    secret = tuple(m.model_copy(update={"label": "staff"}) for m in MAIL)
+    second = stored(library, metas=secret)
+    reader = Scope(predicates=(MayRead(principal="ada"),))
+    assert library.current(Scope()) == [second]
+    assert library.current(reader) == [first]
+    assert library.current(reader, {"ada": frozenset({"staff"})}) == [second]
+    assert library.current(Scope(predicates=(NamespaceIs(names=("mail",)),))) == []
+
+
+def test_a_skill_that_does_something_else_than_its_source_fails_its_tests() -> None:
+    source = record()
+    made = skill()
+    assert fails_on_source(made, source, World().call) is None
+    other = made.model_copy(update={"steps": (*made.steps, made.steps[-1].model_copy(update={"args": {"to": "x"}}))})
+    assert fails_on_source(other, source, World().call) == "mail_send was called as the source never did"
+    assert "is str, not dict" in (fails_on_source(made, source, World(lame=True).call) or "")
+
+
+def test_slots_are_read_from_the_words_of_a_request_and_left_open_where_it_is_worded_otherwise() -> None:
+    made = skill()
+    requests = [request_of(record().instruction, made)]
+    assert read_values(made.slots, requests, GOAL.format(text="Bye now", name="Anna Smith")) == {
+        "query": "Anna Smith",
+        "body": "Bye now",
+    }
+    assert read_values(made.slots, requests, "Tell Anna Smith by mail: Bye now") == {}
+
+
+def test_amounts_and_dates_are_read_in_the_form_that_the_slot_takes() -> None:
+    slots = (
+        Slot(name="amount", type="int", provenance="query", example=4550),
+        Slot(name="day", type="date", provenance="query", example="2026-03-14"),
+    )
+    made = skill().model_copy(update={"slots": slots})
+    requests = [request_of("Pay $45.50 on 14 March 2026 please", made)]
+    assert read_values(slots, requests, "Pay $7.00 on 2 May 2027 please") == {"amount": 700, "day": "2027-05-02"}
+
+
+def test_a_mask_takes_out_values_and_leaves_the_words() -> None:
+    assert masked('Send "a, b" to Bob Jones by 2026-01-02') == masked('Send "c" to Anna Lee by 2025-11-30')
+    assert masked("Send it to Bob") != masked("Take it from Bob")
+
+
+def test_a_value_to_be_looked_up_is_taken_from_results_only_if_there_is_one() -> None:
+    slot = Slot(name="mail_id", type="id", provenance="observation")
+    one = Call(tool="mail_search", args={}, status=200, result={"items": [{"mail_id": "mail_1"}]})
+    two = Call(tool="mail_search", args={}, status=200, result={"items": [{"mail_id": "mail_2"}]})
+    assert observed(slot, [one, one]) == "mail_1"
+    assert observed(slot, [one, two]) is None
+
+
+def test_a_read_fills_runs_and_validates_and_tells_of_each(tmp_path: Path) -> None:
+    library, world = Library(tmp_path), World()
+    version = stored(library)
+    rows: list[dict[str, Any]] = []
+    tier = TierC(library, embed)
+    reading = tier.read(Asked(GOAL.format(text="Bye", name="Anna Smith"), BOTH), world.call, on_row=rows.append)
+    assert reading.ok
+    assert world.sent == [{"to": "con_11111", "body": "Bye"}]
+    assert [row["what"] for row in rows] == ["ranked", "slots", "validation"]
+    assert rows[1]["from"] == {"query": "query", "body": "query"}
+    assert library.uses(version) == (1, 0)
+
+
+def test_a_result_of_another_form_is_a_failure_and_ends_the_walk_once_something_was_written(tmp_path: Path) -> None:
+    library, world = Library(tmp_path), World(lame=True)
+    stored(library)
+    stored(library, urgent=True)
+    rows: list[dict[str, Any]] = []
+    reading = TierC(library, embed).read(Asked(record().instruction, BOTH), world.call, on_row=rows.append)
+    assert not reading.ok
+    assert len(world.sent) == 1
+    assert rows[-1] == {"what": "fallback", "to": "evidence"}
+    assert sorted(map(library.uses, library.all())) == [(0, 0), (0, 1)]
+
+
+def test_where_nothing_was_written_the_next_skill_is_tried(tmp_path: Path) -> None:
+    library, world = Library(tmp_path), World()
+    good = stored(library)
+    bad = skill().model_copy(
+        update={
+            "name": "skill_look",
+            "steps": (
+                skill().steps[0],
+                skill().steps[0].model_copy(update={"args": {"query": {"from": 0, "path": ["nothing"]}}}),
+            ),
+        }
+    )
+    broken = library.next_version(bad.model_copy(update={"expects": ()}), record().instruction, MAIL)
+    library.append(broken)
+    library.record(broken, ok=True)
+    tier = TierC(library, embed)
+    assert [v for v, _ in tier.ranked(record().instruction, BOTH)] == [broken, good]
+    reading = tier.read(Asked(record().instruction, BOTH), world.call)
+    assert reading.version == good
+    assert library.uses(broken) == (1, 1)
+
+
+def test_preconditions_stop_a_skill_before_its_first_call(tmp_path: Path) -> None:
+    library, world = Library(tmp_path), World()
+    stored(library)
+    tier = TierC(library, embed)
+    asked = Asked(record().instruction, BOTH, tools=frozenset({"contacts_search"}))
+    assert not tier.read(asked, world.call).ok
+    assert not tier.read(Asked("Write something to somebody", BOTH), world.call).ok
+    assert world.sent == []
+    assert library.uses(library.all()[0]) == (0, 0)
+
+
+def test_the_gate_hands_on_nothing_below_tau_and_frozen_reliability_stays(tmp_path: Path) -> None:
+    library, world = Library(tmp_path), World()
+    version = stored(library)
+    assert TierC(library, embed, Settings(least=1.01)).ranked(record().instruction, BOTH) == []
+    assert TierC(library, embed, Settings(learn=False)).read(Asked(record().instruction, BOTH), world.call).ok
+    assert library.uses(version) == (0, 0)
+
+
+def test_tau_is_the_least_similarity_that_keeps_the_precision() -> None:
+    assert fit_least([0.9, 0.8, 0.7, 0.6], [True, True, True, False], 0.95) == 0.7
+    assert fit_least([0.9, 0.7, 0.7], [True, True, False], 0.95) == 0.9
+    assert fit_least([0.9, 0.8, 0.7], [False, True, False], 0.95) == 0.8
+    assert fit_least([0.9], [False], 0.95) == float("inf")
+
+
+class Box:
+    """`World` as an environment of tool calls."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def step(self, action: Any) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        return "…", 0.0, False, False, {"calls": (self.world.call(action),), "error": None}
+
+
+def test_a_skill_that_fails_in_an_episode_is_followed_by_evidence_once_and_all_is_told() -> None:
+    made, rows = skill(), list[dict[str, Any]]()
+    env = SkillEnvironment(Box(World(lame=True)), [made], lambda: "step one, step two", rows.append)  # type: ignore[arg-type]
+    call = ToolCall(tool=made.name, args={"query": "Bob Jones", "body": "x"})
+    observation, *_, info = env.step(call)
+    assert observation.endswith(FROM_MEMORY + "step one, step two")
+    assert info["error"] == rows[1]["problem"]
+    assert FROM_MEMORY not in env.step(call)[0]
+    assert [row["what"] for row in rows] == ["slots", "validation", "fallback", "slots", "validation"]
+    assert {row["record"] for row in rows} == {made.record_id}
+
+
+def test_a_slot_of_the_wrong_type_makes_no_call_and_is_told() -> None:
+    made, rows, world = skill(), list[dict[str, Any]](), World()
+    env = SkillEnvironment(Box(world), [made], on_row=rows.append)  # type: ignore[arg-type]
+    observation, *_, info = env.step(ToolCall(tool=made.name, args={"query": 7, "body": "x"}))
+    assert (observation, info["calls"], world.sent) == ("query must be of type str", (), [])
+    assert rows[-1]["what"] == "precondition"
+
+
+class Words:
+    """A writer that is never asked; a token is a word."""
+
+    def count(self, request: Any) -> int:
+        return sum(len(m.content.split()) for m in request.messages)
+
+
+@pytest.mark.parametrize("budget", [5, 20, 200])
+def test_a_miss_is_tier_b_to_the_word_and_within_the_same_budget(budget: int) -> None:
+    evidence = ShardedEvidence(encode=embed)
+    ask = SupportAsk(
+        record=record(), summary="It wrote to Bob. It was short.", skills=(), goal="Write to Anna",
+        first_observation="o", writer=Words(), writer_name="words", decoding=Decoding(), cap_tokens=budget,
+    )  # fmt: skip
+    tier_b = evidence.support(ask)
+    missed = CallableSkill(evidence).support(ask)
+    apart = {"condition", "flags"}
+    assert missed.model_dump(exclude=apart) == tier_b.model_dump(exclude=apart)
+    assert missed.flags == ("no-skill", "fallback:evidence", *tier_b.flags)
+
+
+def test_a_version_that_failed_twice_and_never_held_is_not_used_until_it_is_replaced(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    version = stored(library)
+    library.record(version, ok=False)
+    assert [v for v, _ in TierC(library, embed).ranked(record().instruction, BOTH)] == [version]
+    library.record(version, ok=False)
+    assert TierC(library, embed).ranked(record().instruction, BOTH) == []
+    newer = stored(library, name="Anna Smith")
+    assert [v for v, _ in TierC(library, embed).ranked(record().instruction, BOTH)] == [newer]
+
+
+def test_scope_of_skills_decides_as_scope_of_evidence_does() -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    metas = [
+        ItemMeta(),
+        ItemMeta(user="u1", namespace="bank.cards", label="staff", time=now),
+        ItemMeta(user="u2", namespace="bankers", session="s", speaker="a", time=now - timedelta(days=9)),
+    ]
+    one_each: list[Any] = [
+        UserIs(names=("u1",)), SessionIs(names=("s", "")), SpeakerIs(names=("a",)), NamespaceIs(names=("bank",)),
+        TimeWithin(start=now), TimeWithin(end=now - timedelta(days=1)), TimeWithin(), MayRead(principal="ada"),
+    ]  # fmt: skip
+    for one in one_each:
+        for held in ({}, {"ada": frozenset({"staff"})}):
+            for meta in metas:
+                names = [Vocabulary([getattr(meta, field)]) for field in FIELDS]
+                admission = compile_scope(Scope(predicates=(one,)), names, held)
+                at = seconds(meta.time)
+                timed = not admission.timed or (
+                    at is not None
+                    and (admission.low is None or admission.low <= at)
+                    and (admission.high is None or at <= admission.high)
+                )
+                expected = timed and all(flags[0] for flags in admission.allowed.values())
+                assert admits(Scope(predicates=(one,)), [meta], held) == expected, (one, meta)
