@@ -50,9 +50,9 @@ class Session(Tabs):
         seen = json.loads(await self.script(page.main_frame, "() => window.__rebind.view()"))
         self._frames = {page.main_frame: ""}
         lines = await self._with_frames(page.main_frame, seen["lines"], 0)
-        others = {p: await _title(p) for p in self.pages if p is not page}
-        pages = [p for p in self.pages if p is page or p in others]
-        tabs = [Tab(others.get(p, seen["title"]), p.url) for p in pages]
+        titles = {p: str(seen["title"]) if p is page else await _title(p) for p in self.pages}
+        pages = [p for p in self.pages if p in titles]
+        tabs = [Tab(titles[p], p.url) for p in pages]
         return View(tuple(tabs), pages.index(page), tuple(lines), seen["focused"], seen["scroll"][1])
 
     async def _with_frames(self, frame: Frame, lines: list[list[Any]], depth: int) -> list[str]:

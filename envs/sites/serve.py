@@ -40,7 +40,7 @@ class Gate:
             self._changed.wait_for(lambda: not self._closed)
             self._running += 1
         try:
-            answer = self._application(environ, start_response)
+            answer: Any = self._application(environ, start_response)
             body = list(answer)
             if hasattr(answer, "close"):
                 answer.close()  # Django ends the request here: its connection is closed
@@ -124,7 +124,7 @@ def _application() -> Gate:
     clock.install()
     from django.core.wsgi import get_wsgi_application
 
-    return Gate(get_wsgi_application())
+    return Gate(get_wsgi_application())  # pyright: ignore[reportArgumentType]  # inferred from untyped code
 
 
 def _watch_parent(folder: Path) -> None:
@@ -149,7 +149,7 @@ def _answer(gate: Gate, database: Path, order: dict[str, Any]) -> dict[str, Any]
 
 
 def main(folder: Path, static: Path) -> None:
-    from waitress import create_server
+    from waitress import create_server  # pyright: ignore[reportAttributeAccessIssue]  # made known at run time
 
     _watch_parent(folder)
     database = folder / DATABASE

@@ -33,7 +33,7 @@ class SitesWorld:
     def check(self, families: Sequence[str] | None, seeds: Sequence[int], progress: Progress) -> dict[str, Any]:
         from rebind.envs.sites.check import check
 
-        return check(self, families, seeds, progress)
+        return check(self, families, seeds, progress)  # pyright: ignore[reportArgumentType]  # Self is a SitesWorld
 
     def families(self) -> tuple[str, ...]:
         from rebind.envs.sites.building import PACKAGES

@@ -6,7 +6,7 @@ milliseconds hold the environment's call and the flattening, `error` is what the
 """
 
 # mypy: ignore-errors
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportOptionalMemberAccess=false
 
 import json
 import logging

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from json.encoder import encode_basestring as quoted
-from typing import Annotated, Any
+from typing import Annotated, Any, Union
 
 import msgspec
 import rfc8785
@@ -40,9 +40,9 @@ def canonical_bytes(value: Any) -> bytes:
 
 def _nested(levels: int) -> Any:
     """The type of JSON without numbers that are not whole."""
-    if not levels:
-        return str | _WholeNumber | bool | None
-    return dict[str, _nested(levels - 1)] | list[_nested(levels - 1)] | str | _WholeNumber | bool | None  # type: ignore[misc]
+    inner: Any = _nested(levels - 1) if levels else None
+    scalar: Any = Union[str, _WholeNumber, bool, None]  # noqa: UP007  # a value, not an annotation
+    return Union[scalar, dict[str, inner], list[inner]] if levels else scalar  # noqa: UP007
 
 
 _Plain = msgspec.defstruct("_Plain", [("value", _nested(_LEVELS))])

@@ -96,7 +96,7 @@ def idf(frequency: NDArray[np.int64], documents: int) -> NDArray[np.float64]:
 
 
 @compiled
-def _norm(length: int, mean_length: float) -> float:
+def _norm(length: Any, mean_length: float) -> float:
     """What BM25 (bm25s's "lucene" form) adds to a count below the line."""
     return _K1 * (1.0 - _B + _B * length / mean_length) if mean_length > 0 else _K1
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,5 +110,5 @@ class Baseline:
         texts = [self._corpus.stored[n].text for n in admitted]
         index = bm25s.BM25()
         index.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
-        (query,) = bm25s.tokenize([goal], return_ids=False, show_progress=False)
-        return dict(zip(admitted, map(float, index.get_scores(query)), strict=True))
+        query: Any = bm25s.tokenize([goal], return_ids=False, show_progress=False)
+        return dict(zip(admitted, map(float, index.get_scores(query[0])), strict=True))
