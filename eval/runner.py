@@ -125,20 +125,18 @@ def _select(
     plan: Plan, bank: Bank, models: Models, ledger: Ledger, past: Past, purse: Purse, progress: Progress
 ) -> dict[str, Selection]:
     """Every target's selection. What a ranker that did not answer was asked is recorded before the run ends."""
-
-    def tell(what: str, done: int, total: int) -> None:
-        progress(what, done, total)
-        if purse.empty and done < total:
-            raise purse.stop(ledger, len(plan.cells))
-
     try:
         seals = open_seals(plan.study.bank.path)
-        return select_all(plan, bank, seals, models, ledger, past.selections, tell)
+        known = past.selections
+        chosen = select_all(plan, bank, seals, models, ledger, known, progress, lambda: not purse.empty)
     except ProviderError as error:
         tried: list[JsonValue] = [a.model_dump(mode="json") for a in error.attempts]
         ledger.append("note", {"error": f"selection: {type(error).__name__}: {error}", "attempts": tried})
         ledger.commit()
         raise
+    if any(target.task.key not in chosen for target in plan.targets):
+        raise purse.stop(ledger, len(plan.cells))
+    return chosen
 
 
 def _begin(ledger: Ledger, plan: Plan, models: Models, past: Past, lock: str) -> None:

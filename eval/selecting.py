@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -25,8 +25,12 @@ def select_all(
     ledger: Ledger,
     known: Mapping[str, Selection],
     progress: Progress,
+    may_begin: Callable[[], bool] = lambda: True,
 ) -> dict[str, Selection]:
-    """The selection of every target, by task key. Those already in the ledger are taken from there."""
+    """The selection of every target, by task key. Those already in the ledger are taken from there.
+
+    `may_begin` is asked before each; once it says no, none is begun, and those of the targets left are missing.
+    """
     missing = [t for t in plan.targets if t.task.key not in known]
     chosen = dict(known)
     if not missing:
@@ -39,7 +43,7 @@ def select_all(
         candidates = index.retrieve(target.task.goal, first[target.task.key], plan.study.retrieval.k)
         return target, candidates, _rank(plan, bank, seals, models, target, first[target.task.key], candidates)
 
-    crew: Crew[Target, tuple[Target, Candidates, Ranked]] = Crew(plan.study.run.workers, missing, rank)
+    crew: Crew[Target, tuple[Target, Candidates, Ranked]] = Crew(plan.study.run.workers, missing, rank, may_begin)
 
     def watch() -> None:
         for target, candidates, ranked in crew.results():

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.request import urlopen
 
 from rebind.agents.llm import LLM
@@ -31,6 +31,9 @@ from rebind.eval.plan import Plan
 from rebind.eval.study import BankPart, ModelPart, Study, TargetsPart
 from rebind.types import Budget, Call, Cell, Completion, Episode, Request, Seal, Selection, Target, Task, Verdict
 
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
 _ENV = "bench/Faults-v0"
 BOUND = 150.0
 """Seconds after which an episode counts as hung."""
@@ -46,6 +49,8 @@ class Lab:
         self.named = ""
         """The error that the ledger notes of the last episode."""
         self.most_contexts = 1
+        self._others: dict[Browser, int] = {}
+        """Contexts of a browser that are not the lab's: those it had when the lab first used it."""
         self._ours: dict[int, Any] = {}
         self._folders: set[Path] = set()
         self._site = Site()
@@ -107,6 +112,11 @@ class Lab:
                 command = process.cmdline()
                 if role(command) == "browser":
                     self._folders |= {Path(p.split("=", 1)[1]) for p in command if p.startswith("--user-data-dir=")}
+
+    def count_contexts(self, browser: Browser) -> None:
+        """Takes down how many of a browser's contexts are the lab's, while one must be."""
+        others = self._others.setdefault(browser, len(browser.contexts) - 1)
+        self.most_contexts = max(self.most_contexts, len(browser.contexts) - others)
 
     def leftovers(self) -> dict[str, Any]:
         """What is left of browsers once the last of them was told to stop."""
@@ -266,5 +276,5 @@ class _FaultyEnv(BrowserEnv):
         seen = await super()._observe(session, part)
         self._lab.seen.append(seen)
         if session.context.browser is not None:
-            self._lab.most_contexts = max(self._lab.most_contexts, len(session.context.browser.contexts))
+            self._lab.count_contexts(session.context.browser)
         return seen

@@ -215,6 +215,7 @@ def test_one_interrupt_waits_for_what_is_under_way_and_another_ends_at_once(
             os.kill(os.getpid(), signal.SIGINT)
             ended.wait(1.0)
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits that it is ignored
     threading.Thread(target=interrupt, daemon=True).start()
     weather = Weather(always=(request_number, "timeout"))
     with SimulatedModel("simulated/oracle", oracle_script(plan.targets), weather) as server:
