@@ -13,7 +13,7 @@ from rebind.agents.settings import ActorSettings
 from rebind.agents.turns import answered, returned
 from rebind.errors import ContextOverflow, ProviderError
 from rebind.prompts import render
-from rebind.types import Action, Completion, Frozen, Message, Model, Request, Support, ToolSpec
+from rebind.types import Action, Attempt, Completion, Frozen, Message, Model, Request, Support, ToolSpec
 
 CallRow = dict[str, Any]
 """The data of a ledger's `call` event, as JSON. A call that was not answered has a last attempt with an error."""
@@ -25,10 +25,10 @@ class Turn(Frozen):
     action: Action | None
     thought: str
     problem: str
-    tokens: int
-    """Prompt and completion tokens of the call, as far as the provider told them."""
-    cost: float = 0.0
-    """US dollars of all its attempts, as far as prices and usage are known."""
+    tokens: int | None
+    """Prompt and completion tokens of the call; None where the provider did not tell them."""
+    cost: float | None = 0.0
+    """US dollars of all its attempts; None where the price or the usage of the answer is not known."""
     lost: float = 0.0
     """Seconds that went to failed attempts, waits between them and waiting for a slot: the provider's, not the
     agent's."""
@@ -79,13 +79,13 @@ class Actor:
         named = [t.name for t in self._tools] if self._settings.strict_tools else None
         parsed = parse(completion, self._settings.protocol, named)
         self._messages.append(answered(completion, understood=parsed.action is not None))
-        used = (completion.usage.prompt or 0) + (completion.usage.completion or 0)
+        sent, written = completion.usage.prompt, completion.usage.completion
         return Turn(
             action=parsed.action,
             thought=parsed.thought,
             problem=self._correction(parsed.problem),
-            tokens=used,
-            cost=sum(a.cost or 0.0 for a in completion.attempts),
+            tokens=None if sent is None or written is None else sent + written,
+            cost=_dollars(completion.attempts),
             lost=max(0.0, lost),
         )
 
@@ -146,3 +146,8 @@ class Actor:
         if not problem:
             return ""
         return render("actor_correction", problem=problem, form=form(self._settings)).rstrip()
+
+
+def _dollars(attempts: Sequence[Attempt]) -> float | None:
+    """What the attempts of a call cost; None where nobody knows what the answer did."""
+    return None if attempts and attempts[-1].cost is None else sum(a.cost or 0.0 for a in attempts)

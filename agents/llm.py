@@ -92,6 +92,7 @@ class LLM:
         self._limiters: dict[str, Limiter] = {}
         self._lock = threading.Lock()
         self._spent = 0.0
+        self._unpriced = 0
         self.on_limit: Callable[[str, int, str], None] | None = None
         """Told of each change of how many requests a provider may have under way: provider, limit, why."""
 
@@ -99,6 +100,11 @@ class LLM:
     def spent(self) -> float:
         """US dollars of all attempts so far, as far as prices and usage are known."""
         return self._spent
+
+    @property
+    def unpriced(self) -> int:
+        """Answers that came without what they cost: no usage counts, or a model without a price."""
+        return self._unpriced
 
     @property
     def limited(self) -> dict[str, int]:
@@ -169,6 +175,7 @@ class LLM:
         made += [*outcome.earlier, outcome.attempt]
         with self._lock:
             self._spent += sum(a.cost or 0.0 for a in (*outcome.earlier, outcome.attempt))
+            self._unpriced += outcome.completion is not None and outcome.attempt.cost is None
         if outcome.retry_after:
             limiter.pause(min(_LONGEST_WAIT, outcome.retry_after))
         if outcome.crowded:

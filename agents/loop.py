@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rebind.agents.actor import Actor, Turn
 from rebind.errors import ContextOverflow, ProviderError
@@ -16,17 +16,20 @@ CORRECTIONS = 2
 
 @dataclass
 class Spent:
-    """What an episode used so far, in the units of its Budget. `lost`: seconds that its provider's faults took."""
+    """What an episode used so far, in the units of its Budget. `lost`: seconds that its provider's faults took;
+    `untold`: which of these a provider did not tell."""
 
     steps: int = 0
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
     lost: float = 0.0
+    untold: set[str] = field(default_factory=set)
 
     def add(self, turn: Turn, step: Step) -> None:
-        self.steps, self.calls, self.tokens = self.steps + 1, self.calls + len(step.calls), self.tokens + turn.tokens
-        self.cost, self.lost = self.cost + turn.cost, self.lost + turn.lost
+        self.steps, self.calls, self.lost = self.steps + 1, self.calls + len(step.calls), self.lost + turn.lost
+        self.tokens, self.cost = self.tokens + (turn.tokens or 0), self.cost + (turn.cost or 0.0)
+        self.untold |= {name for name, used in (("tokens", turn.tokens), ("cost", turn.cost)) if used is None}
 
 
 def run(
@@ -67,11 +70,13 @@ def exceeded(budget: Budget, spent: Spent, seconds: float) -> str | None:
     """The limit that leaves no room for another turn. `seconds` since the episode began, lost ones included.
 
     Raises:
-        ProviderError: more was lost than the episode may last.
+        ProviderError: more was lost than the episode may last, or an answer came without what a limit is on.
     """
     used = {"steps": spent.steps, "calls": spent.calls, "tokens": spent.tokens, "cost": spent.cost}
     limits = {"steps": budget.steps, "calls": budget.calls, "tokens": budget.tokens, "cost": budget.cost}
     for name, limit in limits.items():
+        if limit is not None and name in spent.untold:
+            raise ProviderError(f"an answer came without usage counts: budget.{name} cannot be held; do without it")
         if limit is not None and used[name] >= limit:
             return f"over-{name}"
     if budget.seconds is None:

@@ -87,15 +87,22 @@ class Purse:
 
     @property
     def empty(self) -> bool:
-        return self.limit is not None and self.spent >= self.limit
+        """Whether the limit is reached, or nobody can tell."""
+        return self.limit is not None and (self.spent >= self.limit or self.models.door.unpriced > 0)
 
     def stop(self, ledger: Ledger, left: int) -> LimitReached:
         """Records that the run stopped here, with so many cells left."""
-        ledger.append("note", {"stopped": "max_cost", "spent": self.spent, "limit": self.limit, "cells_left": left})
+        untold = self.models.door.unpriced
+        about: dict[str, JsonValue] = {"spent": self.spent, "limit": self.limit, "cells_left": left, "unpriced": untold}
+        ledger.append("note", {"stopped": "max_cost", **about})
         ledger.commit()
+        if untold:
+            why, remedy = f"{untold} answers came without usage counts: what they cost is not known", "take out"
+        else:
+            why, remedy = f"the run's model calls have cost ${self.spent:.4f}", "raise"
         return LimitReached(
-            f"the run's model calls have cost ${self.spent:.4f} of run.max_cost ${self.limit:g}; cells left: {left}. "
-            "What has ended is kept: raise run.max_cost in the study file and give the same command to go on"
+            f"{why}, of run.max_cost ${self.limit:g}; cells left: {left}. "
+            f"What has ended is kept: {remedy} run.max_cost in the study file and give the same command to go on"
         )
 
 

@@ -130,7 +130,9 @@ class Watch:
         if "concurrency" in data:
             self.concurrency[data["provider"]] = data["concurrency"]
         if "stopped" in data:
-            self.stopped = f"{data['stopped']} {data['limit']:g} reached at {data['spent']:.4f}"
+            untold = data.get("unpriced")
+            how = f"cannot be held: {untold} answers without usage" if untold else f"reached at {data['spent']:.4f}"
+            self.stopped = f"{data['stopped']} {data['limit']:g} {how}"
         if "error" in data:
             self.trouble = str(data["error"])
 

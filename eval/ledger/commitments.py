@@ -21,8 +21,8 @@ from rebind.eval.ledger.jcs import canonical_bytes, encode, numbers_are_whole, o
 from rebind.types import Redacted
 
 SALT_BYTES = 16
-_LAYOUTS = 2_048
-"""Sets of keys whose layout is remembered: the events of one kind have the same."""
+_FORMS = 2_048
+"""Sets of keys whose form is remembered: the events of one kind have the same."""
 
 
 class Committed(NamedTuple):
@@ -34,18 +34,20 @@ class Committed(NamedTuple):
     """The same with each field replaced by its digest (hex)."""
 
 
-class _Layout(NamedTuple):
-    """An object's keys in canonical order, and its canonical form with a place for each value."""
+class _Form(NamedTuple):
+    """What all data of one structure have in common: their canonical form, with places for the values."""
 
-    keys: list[str]
     text: bytes
+    nodes: list[tuple[str | None, int, int]]
+    """Of each field the shape of its members, with places for digests (None where it is one value), and where its
+    values begin and end."""
     shape: str
-    """With places for digests."""
+    """With places for the fields' digests."""
 
 
-_Fields = list[tuple[_Layout | None, int]]
-"""Of each field of the data: the layout of its members (None in an array), and how many there are; 0 where the field is
-one value."""
+_Structure = tuple[tuple[str, ...] | int | None, ...]
+"""Of each field of the data, in canonical order: its members' keys as they come, how many members its array has, or
+None where the field is one value."""
 
 
 def commit(data: Mapping[str, Any], seed: bytes) -> Committed:
@@ -54,13 +56,18 @@ def commit(data: Mapping[str, Any], seed: bytes) -> Committed:
     Raises:
         rfc8785.CanonicalizationError, UnicodeEncodeError: as `canonical_bytes`.
     """
-    fields, values = _open(data)
-    texts = [*map(encode, values)] if numbers_are_whole(data) else []
-    if not texts or not all(map(bytes.isascii, texts)):  # keys beyond ASCII have an order of their own
-        texts = [encode(value) if type(value) is str else canonical_bytes(value) for value in values]
+    form, values = _open(data)
+    if numbers_are_whole(data):
+        texts = (*map(encode, values),)
+        whole = form.text % texts
+    else:
+        whole = b""
+    if not whole or not whole.isascii():  # keys beyond ASCII have an order of their own
+        texts = (*(encode(value) if type(value) is str else canonical_bytes(value) for value in values),)
+        whole = form.text % texts
     salts = expand(seed, len(texts))
     digests = [sha256(b"\0" + salt + text).hexdigest() for salt, text in zip(salts, texts, strict=True)]
-    return _close(data, fields, texts, digests)
+    return Committed(whole, _shape(form, digests))
 
 
 def commit_redacted(data: Mapping[str, Any], salts: Sequence[bytes]) -> Committed:
@@ -70,12 +77,13 @@ def commit_redacted(data: Mapping[str, Any], salts: Sequence[bytes]) -> Committe
         ValueError: there are not as many salts as values.
         rfc8785.CanonicalizationError, UnicodeEncodeError: as `canonical_bytes`.
     """
-    fields, values = _open(data)
+    form, values = _open(data)
     left = iter(salts)
     digests = [digest_of(value, left) for value in values]
     if next(left, None) is not None:
         raise ValueError("there are more salts than values")
-    return _close(data, fields, [marker(v) if type(v) is Redacted else canonical_bytes(v) for v in values], digests)
+    texts = (*(marker(v) if type(v) is Redacted else canonical_bytes(v) for v in values),)
+    return Committed(form.text % texts, _shape(form, digests))
 
 
 def digest_of(value: Any, salts: Iterator[bytes], members: bool = False) -> str:
@@ -88,10 +96,10 @@ def digest_of(value: Any, salts: Iterator[bytes], members: bool = False) -> str:
     if kind is Redacted:
         return str(value.digest)
     if members and value and kind is dict:
-        layout = _layout(tuple(value))
-        return _node(layout, [digest_of(value[key], salts) for key in layout.keys])
+        keys = tuple(value)
+        return _node(_shape_of(keys), [digest_of(value[key], salts) for key in _order(keys)])
     if members and value and kind is list:
-        return _node(None, [digest_of(member, salts) for member in value])
+        return _node(_shape_of(len(value)), [digest_of(member, salts) for member in value])
     salt = next(salts, None)
     if salt is None:
         raise ValueError("there are fewer salts than values")
@@ -138,58 +146,66 @@ def marker(value: Redacted) -> bytes:
     return b'{"redacted":"%b"}' % value.digest.encode()
 
 
-@lru_cache(_LAYOUTS)
+@lru_cache(_FORMS)
 def _split(count: int) -> Struct:
     return Struct(f"{SALT_BYTES}s" * count)
 
 
-@lru_cache(_LAYOUTS)
-def _layout(keys: tuple[str, ...]) -> _Layout:
-    inorder = ordered(dict.fromkeys(keys))
-    names = [quoted(key).replace("%", "%%") for key in inorder]
-    text = "{" + ",".join([f"{name}:%b" for name in names]) + "}"
-    return _Layout(inorder, text.encode(), "{" + ",".join([f'{name}:"%s"' for name in names]) + "}")
+@lru_cache(_FORMS)
+def _order(keys: tuple[str, ...]) -> list[str]:
+    """Keys in canonical order."""
+    return ordered(dict.fromkeys(keys))
 
 
-def _open(data: Mapping[str, Any]) -> tuple[_Fields, list[Any]]:
-    """The fields of the data, and all its values in canonical order."""
-    fields: _Fields = []
+def _open(data: Mapping[str, Any]) -> tuple[_Form, list[Any]]:
+    """The form of the data, and all their values in canonical order."""
+    structure: list[tuple[str, ...] | int | None] = []
     values: list[Any] = []
-    for key in _layout(tuple(data)).keys:
-        value = data[key]
+    names = tuple(data)
+    for name in _order(names):
+        value = data[name]
         kind = type(value)
         if kind is dict and value:
-            layout = _layout(tuple(value))
-            values += [value[member] for member in layout.keys]
-            fields.append((layout, len(value)))
+            keys = tuple(value)
+            structure.append(keys)
+            values += [value[key] for key in _order(keys)]
         elif kind is list and value:
+            structure.append(len(value))
             values += value
-            fields.append((None, len(value)))
         else:
+            structure.append(None)
             values.append(value)
-            fields.append((None, 0))
-    return fields, values
+    return _form(names, (*structure,)), values
 
 
-def _close(data: Mapping[str, Any], fields: _Fields, texts: list[bytes], digests: list[str]) -> Committed:
-    """Puts together what `_open` took apart."""
-    whole: list[bytes] = []
-    shape: list[str] = []
+@lru_cache(_FORMS)
+def _form(names: tuple[str, ...], structure: _Structure) -> _Form:
+    texts: list[str] = []
+    nodes: list[tuple[str | None, int, int]] = []
     at = 0
-    for layout, count in fields:
-        if count:
-            members = texts[at : at + count]
-            whole.append(layout.text % (*members,) if layout else b"[" + b",".join(members) + b"]")
-            shape.append(_node(layout, digests[at : at + count]))
-            at += count
-        else:
-            whole.append(texts[at])
-            shape.append(digests[at])
-            at += 1
-    outer = _layout(tuple(data))
-    return Committed(outer.text % (*whole,), (outer.shape % (*shape,)).encode())
+    for part in structure:
+        shape, begin = (None if part is None else _shape_of(part)), at
+        at += 1 if part is None else part if isinstance(part, int) else len(part)
+        nodes.append((shape, begin, at))
+        texts.append("%b" if shape is None else shape.replace('"%s"', "%b"))
+    keys = [quoted(name).replace("%", "%%") for name in _order(names)]
+    text = "{" + ",".join([f"{key}:{value}" for key, value in zip(keys, texts, strict=True)]) + "}"
+    return _Form(text.encode(), nodes, "{" + ",".join([f'{key}:"%s"' for key in keys]) + "}")
 
 
-def _node(layout: _Layout | None, digests: list[str]) -> str:
-    form = layout.shape % (*digests,) if layout else '["' + '","'.join(digests) + '"]'
-    return sha256(b"\1" + form.encode()).hexdigest()
+def _shape_of(members: tuple[str, ...] | int) -> str:
+    """The canonical form of an object with these keys, or an array of so many members, with places for digests."""
+    if isinstance(members, int):
+        return "[" + ",".join(['"%s"'] * members) + "]"
+    keys = [quoted(key).replace("%", "%%") for key in _order(members)]
+    return "{" + ",".join([f'{key}:"%s"' for key in keys]) + "}"
+
+
+def _shape(form: _Form, digests: list[str]) -> bytes:
+    """The canonical form of the data with each field replaced by its digest."""
+    fields = [_node(shape, digests[begin:end]) if shape else digests[begin] for shape, begin, end in form.nodes]
+    return (form.shape % (*fields,)).encode()
+
+
+def _node(shape: str, digests: list[str]) -> str:
+    return sha256(b"\1" + (shape % (*digests,)).encode()).hexdigest()

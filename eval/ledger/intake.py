@@ -24,8 +24,6 @@ _KINDS = frozenset(get_args(EventKind))
 class Taken(NamedTuple):
     """Data ready to be chained."""
 
-    data: dict[str, Any]
-    """As it will be read."""
     committed: Committed
     seed: bytes
     """Of its salts."""
@@ -47,7 +45,7 @@ class Intake:
         """
         if kind not in _KINDS:
             raise LedgerError(f"{kind!r} is no kind of event")
-        kept, seed = dict(data), self._seed()
+        kept, seed = data, self._seed()
         try:
             try:
                 committed = commit(kept, seed)
@@ -60,7 +58,7 @@ class Intake:
                 committed = commit(kept, seed)
         except rfc8785.CanonicalizationError as error:
             raise LedgerError(f"a {kind!r} event holds a value that JSON cannot: {error}") from None
-        return Taken(kept, committed, seed)
+        return Taken(committed, seed)
 
     def _seed(self) -> bytes:
         """The next seed; a system call for each would cost as much as hashing two values."""
@@ -72,6 +70,6 @@ class Intake:
                 self._seeds += [fresh[n : n + SALT_BYTES] for n in range(0, len(fresh), SALT_BYTES)]
 
 
-def _without_surrogates(data: dict[str, Any]) -> str:
+def _without_surrogates(data: Mapping[str, Any]) -> str:
     """The data's JSON with each lone surrogate replaced by U+FFFD."""
     return canonical_text(data).encode("utf-16", "surrogatepass").decode("utf-16", "replace")

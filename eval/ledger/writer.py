@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from rebind.errors import LedgerError
-from rebind.eval.ledger.chain import Walk, line_end, make_line, skim, walk
+from rebind.eval.ledger.chain import Walk, make_line, skim, walk, whole_end
 from rebind.eval.ledger.intake import Intake, Taken
 from rebind.eval.ledger.lock import take_lock
 from rebind.eval.ledger.manifest import (
@@ -27,7 +27,7 @@ from rebind.eval.ledger.manifest import (
     write_manifest,
 )
 from rebind.eval.ledger.rescue import put_back
-from rebind.types import Cell, Event, EventKind
+from rebind.types import Cell, EventKind
 
 _BUFFER = 256 * 1024
 """Bytes held back at most before they are handed to the operating system."""
@@ -106,9 +106,9 @@ class Ledger:
 
     def append(
         self, kind: EventKind, data: Mapping[str, JsonValue], cell: Cell | None = None, attempt: int | None = None
-    ) -> Event:
+    ) -> None:
         """Adds an event; safe from any thread. Secrets in `data` are masked and lone surrogates replaced by U+FFFD
-        before anything is hashed or written; the Event returned holds what was written.
+        before anything is hashed or written.
 
         Raises:
             LedgerError: an unknown kind, a value that JSON cannot hold, or a ledger that is closed or failed.
@@ -118,7 +118,7 @@ class Ledger:
             self._check_usable()
             if self._sealed:
                 self._reopen(self._sealed)
-            return self._chain_on(kind, taken, cell.id if cell else None, attempt)
+            self._chain_on(kind, taken, cell.id if cell else None, attempt)
 
     def commit(self) -> None:
         """Makes everything appended so far durable. Threads that commit at once share one fsync.
@@ -190,15 +190,14 @@ class Ledger:
     def _tip(self) -> _Link:
         return self._pending[-1] if self._pending else self._written
 
-    def _chain_on(self, kind: EventKind, taken: Taken, cell: str | None, attempt: int | None) -> Event:
+    def _chain_on(self, kind: EventKind, taken: Taken, cell: str | None, attempt: int | None) -> None:
         """Adds an event to the chain. The caller holds the chain lock."""
-        at, (n, prev, _), salt = time.time(), self._tip, taken.seed.hex()
-        line, digest = make_line(n, at, kind, cell, attempt, prev, taken.committed, line_end([], salt))
+        n, prev, _ = self._tip
+        line, digest = make_line(n, time.time(), kind, cell, attempt, prev, taken.committed, whole_end(taken.seed))
         self._pending.append(_Link(n + 1, digest, line))
         self._held += len(line)
         if self._held >= _BUFFER:
             self._flush()
-        return Event(n, at, kind, cell, attempt, taken.data, prev, digest, salt, [])
 
     def _reopen(self, manifest: Manifest) -> None:
         """Going on after the manifest was written: the manifest goes, what it said stays in the chain."""

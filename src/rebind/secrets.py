@@ -87,11 +87,11 @@ class Scrubber:
 
     def scrub(self, text: bytes) -> bytes:
         """A text (plain or JSON, UTF-8) with every secret replaced by `MASK`; the same object where there is none."""
-        found = {match[0] for match in self._needles.find_matches_as_indexes(text.lower(), overlapping=True)}
+        found = self._needles.find_matches_as_indexes(text.lower(), overlapping=True)
         if not found:
             return text
         before = after = text.decode("utf-8", "surrogatepass")
-        for which in sorted(found):
+        for which in sorted({match[0] for match in found}):
             shape = self._shapes[which]
             after = after.replace(self._values[which], MASK) if shape is None else shape.sub(_masked, after)
         return text if after == before else after.encode("utf-8", "surrogatepass")

@@ -124,6 +124,19 @@ def test_a_failed_attempt_and_the_wait_after_it_are_lost_time() -> None:
     assert second.lost < 0.5
 
 
+@pytest.mark.parametrize("budget", [Budget(cost=1.0), Budget(tokens=1_000)])
+def test_an_answer_without_usage_under_a_limit_of_it_is_the_providers_fault_and_not_free(budget: Budget) -> None:
+    bare = Reply({k: v for k, v in GOOD.body.items() if k != "usage"})
+    with playback([bare, GOOD]) as server:
+        door = LLM({"m": Endpoint(model="openai/gpt-4o-mini", api_base=server.url, api_key="k")})
+        settings = ActorSettings(model="m", decoding=Decoding(seed=0))
+        support = Support(condition="none")
+        actor = Actor(door, settings, goal="g", tools=(COUNT,), support=support, on_call=lambda row: None)
+        with pytest.raises(ProviderError, match=r"without usage counts: budget\.\w+ cannot be held"):
+            run(Counter(), actor, "0", budget, lambda n, s: None)
+    assert door.unpriced == 1
+
+
 def test_dollars_are_a_budget_too() -> None:
     with playback([GOOD]) as server:
         door = LLM({"m": Endpoint(model="openai/gpt-4o-mini", api_base=server.url, api_key="k")})
@@ -171,7 +184,7 @@ def test_a_silent_provider_and_a_broken_environment_are_raised_not_judged() -> N
         go()
 
 
-def test_a_missing_usage_is_no_reason_to_stop() -> None:
+def test_a_missing_usage_is_no_reason_to_stop_where_nothing_limits_it() -> None:
     silent = Reply(completion('{"tool":"count","args":{}}'))
-    with episode([silent], tokens=1) as (_, go):
+    with episode([silent], calls=100) as (_, go):
         assert go() == "done"

@@ -69,11 +69,10 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_secret_does_not_reach_the_file(tmp_path: Path, name: str) -> None:
     with Ledger.open(tmp_path) as ledger:
-        event = ledger.append("step", {"observation": PLANTED[name], "index": 0})
+        ledger.append("step", {"observation": PLANTED[name], "index": 0})
     written = (tmp_path / LEDGER_FILE).read_text()
     data = written.split('"data":')[1].split('"hash":')[0]
     assert MASK in data
-    assert MASK in str(event.data)
     assert not [t for t in TELLTALE if t in data]
     assert verify(tmp_path).ok
 

@@ -20,14 +20,19 @@ CELL = Cell(target="0123456789abcdef" * 4, condition="none", seed=3)
 
 
 def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
+    step = {"index": 0, "observation": "→ 😀\n", "ratio": 1.0, "none": None}
     with Ledger.open(tmp_path) as ledger:
-        made = [
-            ledger.append("plan", {"name": "p", "seeds": [1, 2]}),
-            ledger.append("start", {"attempt": 1}, CELL, 1),
-            ledger.append("step", {"index": 0, "observation": "→ 😀\n", "ratio": 1.0, "none": None}, CELL, attempt=1),
-        ]
-    assert list(read_events(tmp_path)) == made
-    assert made[1].cell == "0123456789abcdef/none/3"
+        ledger.append("plan", {"name": "p", "seeds": [1, 2]})
+        ledger.append("step", step, CELL, attempt=1)
+    plan, told = read_events(tmp_path)
+    assert (plan.n, plan.kind, plan.cell, plan.attempt, plan.data) == (
+        0,
+        "plan",
+        None,
+        None,
+        {"name": "p", "seeds": [1, 2]},
+    )
+    assert (told.n, told.kind, told.cell, told.attempt, told.data) == (1, "step", "0123456789abcdef/none/3", 1, step)
 
 
 def test_a_torn_last_line_of_any_length_is_cut_off_and_reported(tmp_path: Path) -> None:
@@ -197,9 +202,8 @@ def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
 
 def test_lone_surrogates_from_a_model_are_replaced_rather_than_lost_with_their_episode(tmp_path: Path) -> None:
     with Ledger.open(tmp_path) as ledger:
-        event = ledger.append("call", {"text": "a \ud800 b", "\udfff": 1, "z": 2})
-    assert event.data == {"text": "a \ufffd b", "\ufffd": 1, "z": 2}
-    assert list(read_events(tmp_path)) == [event]
+        ledger.append("call", {"text": "a \ud800 b", "\udfff": 1, "z": 2})
+    assert [event.data for event in read_events(tmp_path)] == [{"text": "a \ufffd b", "\ufffd": 1, "z": 2}]
     assert verify(tmp_path).ok
 
 

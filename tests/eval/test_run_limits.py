@@ -70,6 +70,26 @@ def test_a_run_that_spent_its_dollars_stops_between_episodes_and_goes_on_with_mo
     assert holds(audit(folder))
 
 
+class _Untold(SimulatedModel):
+    """Answers without usage counts."""
+
+    def completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {k: v for k, v in super().completion(body).items() if k != "usage"}
+
+
+def test_a_run_whose_answers_do_not_say_what_they_cost_stops_rather_than_count_them_as_free(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key")
+    plan = make_plan(_study(max_cost=10.0))
+    with _Untold("priced", oracle_script(plan.targets)) as server:
+        with pytest.raises(LimitReached, match=r"without usage counts.*take out run\.max_cost"):
+            _run(plan, tmp_path / "run", server)
+        stopped = list(read_events(tmp_path / "run"))[-1].data
+    assert (stopped["stopped"], stopped["spent"]) == ("max_cost", 0.0)
+    assert stopped["unpriced"] >= 1
+
+
 @pytest.mark.parametrize("limit", ["budget.cost", "run.max_cost"])
 def test_a_cost_limit_on_a_model_without_a_price_is_refused_at_the_start(limit: str, tmp_path: Path) -> None:
     part, _, name = limit.partition(".")

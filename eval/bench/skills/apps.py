@@ -17,7 +17,7 @@ from typing import Any
 from rebind.envs import world
 from rebind.eval.bench.skills.apps_ground import Ground
 from rebind.eval.bench.skills.apps_tasks import Task, make_tasks, metas
-from rebind.eval.bench.skills.measure import Measured, summary, table
+from rebind.eval.bench.skills.measure import SEEDS, Measured, summary, table
 from rebind.eval.bench.skills.methods import BASELINES, TIER_C, Baseline, Corpus, Stored, remembering
 from rebind.memory.shard.scope import Scope
 from rebind.memory.skill.identity import identity
@@ -33,7 +33,7 @@ IN, OUT = "in-domain", "out-of-domain"
 
 def run_apps(
     instances: int = 8,
-    seeds: int = 3,
+    seeds: Sequence[int] = SEEDS,
     families: Sequence[str] = (),
     encode: Encode | None = None,
     progress: Progress = lambda *_: None,
@@ -44,15 +44,15 @@ def run_apps(
     try:
         tasks = make_tasks(apps, environment, list(families or apps.families()), instances, progress)
         bench = _Bench(Ground(environment), tasks, encode or _encoder())
-        for seed in range(seeds):
-            bench.seed(seed, partial(_of_all, progress, seed, seeds))
+        for number, seed in enumerate(seeds):
+            bench.seed(seed, partial(_of_all, progress, seed, number, len(seeds)))
         return bench.result(instances, seeds)
     finally:
         environment.close()
 
 
-def _of_all(progress: Progress, seed: int, seeds: int, done: int, total: int) -> None:
-    progress(f"seed {seed}", seed * total + done, seeds * total)
+def _of_all(progress: Progress, seed: int, number: int, seeds: int, done: int, total: int) -> None:
+    progress(f"seed {seed}", number * total + done, seeds * total)
 
 
 def _encoder() -> Encode:
@@ -154,7 +154,7 @@ class _Bench:
             reused=steps is not None,
         )
 
-    def result(self, instances: int, seeds: int) -> dict[str, Any]:
+    def result(self, instances: int, seeds: Sequence[int]) -> dict[str, Any]:
         rows = {key: {"method": key[0], "split": key[1], **summary(runs)} for key, runs in self._runs.items()}
         plain = [(name, split, name == TIER_C) for split in (IN, OUT) for name in (*BASELINES, TIER_C)]
         return {
@@ -165,7 +165,7 @@ class _Bench:
             "traces": len(self._tasks),
             "skills": sum(t.skill is not None for t in self._tasks),
             "instances": instances,
-            "seeds": seeds,
+            "seeds": list(seeds),
             "r": 3,
             "solution_steps": round(sum(len(t.caller.calls) for t in self._tasks) / max(1, len(self._tasks)), 2),
             "libraries": self._facts,

