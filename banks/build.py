@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from rebind.banks.files import append_line, drop_torn_tail, read_lines, replace_text, silent
+from rebind.banks.lanes import in_lanes
 from rebind.banks.rollout import Roller, Rollout, roll
 from rebind.errors import BankError, UserError, did_you_mean
-from rebind.types import Progress, World
+from rebind.types import Environment, Progress, World
 
 Difficulty = Literal["all", "intermediate"]
 ROLLOUTS = "rollouts.jsonl"
@@ -43,9 +45,11 @@ def build(  # noqa: PLR0913  # one keyword for each option of the command
     difficulty: Difficulty = "all",
     baseline: Roller | None = None,
     baseline_seeds: Sequence[int] = (0, 1, 2, 3),
+    workers: int = 1,
     progress: Progress = silent,
 ) -> Built:
-    """Rolls out every family and seed that `out` does not have yet.
+    """Rolls out every family and seed that `out` does not have yet, `workers` at a time; the file is the same whatever
+    their number.
 
     With `difficulty="intermediate"` only families of which `baseline` (a no-memory agent) solves some tasks and fails
     some are rolled out (QCR, section 3.2); where no baseline is given, the roller's own rollouts decide, which makes
@@ -59,10 +63,10 @@ def build(  # noqa: PLR0913  # one keyword for each option of the command
     _begin(out, world.env_id)
     dropped: dict[str, str] = {}
     if difficulty == "intermediate" and baseline is not None:
-        _collect(world, out / BASELINE, baseline, chosen, baseline_seeds, progress)
+        _collect(world, out / BASELINE, baseline, (chosen, baseline_seeds), workers, progress)
         dropped = not_intermediate(read_rollouts(out / BASELINE), chosen)
     rolled = [f for f in chosen if f not in dropped]
-    _collect(world, out / ROLLOUTS, roller, rolled, seeds, progress)
+    _collect(world, out / ROLLOUTS, roller, (rolled, seeds), workers, progress)
     rollouts = [r for r in read_rollouts(out / ROLLOUTS) if r.family in rolled]
     if difficulty == "intermediate" and baseline is None:
         _refuse_oracles(rollouts)
@@ -115,21 +119,28 @@ def read_rollouts(path: Path) -> list[Rollout]:
 
 
 def _collect(
-    world: World, path: Path, roller: Roller, families: Sequence[str], seeds: Sequence[int], progress: Progress
+    world: World,
+    path: Path,
+    roller: Roller,
+    wanted: tuple[Sequence[str], Sequence[int]],
+    workers: int,
+    progress: Progress,
 ) -> None:
     """Appends the rollouts a file does not have yet; families take turns, so that a stopped run is balanced."""
     drop_torn_tail(path)
     have = {(r.family, r.seed) for r in read_rollouts(path)}
+    families, seeds = wanted
     jobs = [(family, seed) for seed in seeds for family in families if (family, seed) not in have]
-    environment = world.make()
-    try:
-        for done, (family, seed) in enumerate(jobs):
-            progress("rollouts", done, len(jobs))
-            rollout = roll(environment, world.sample(family, seed), family, seed, roller)
+
+    def rolled(environment: Environment, job: tuple[str, int]) -> Rollout:
+        family, seed = job
+        return roll(environment, world.sample(family, seed), family, seed, roller)
+
+    progress("rollouts", 0, len(jobs))
+    with closing(in_lanes(world, jobs, rolled, workers)) as made:
+        for done, rollout in enumerate(made, 1):
             append_line(path, rollout.model_dump(mode="json"))
-    finally:
-        environment.close()
-    progress("rollouts", len(jobs), len(jobs))
+            progress("rollouts", done, len(jobs))
 
 
 def _begin(out: Path, env_id: str) -> None:

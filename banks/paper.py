@@ -1,10 +1,11 @@
-"""The paper's scale from one world: at least 194 verified records and 745 targets (QCR, section 5.2), in one go."""
+"""The paper's scale from one world, in one go: verified records, frozen, and their targets (QCR, section 5.2)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rebind.banks.build import build
 from rebind.banks.files import silent
@@ -13,11 +14,17 @@ from rebind.banks.rollers import oracle_roller
 from rebind.banks.shift import BuiltTargets, build_targets
 from rebind.banks.store import Bank
 from rebind.envs import world
-from rebind.errors import TargetsError
+from rebind.errors import TargetsError, UserError
 from rebind.types import Progress
 
-RECORDS = 194
-TARGETS = 745
+
+class Scale(NamedTuple):
+    records: int
+    targets: int
+
+
+SCALES = {"apps": Scale(194, 745), "sites": Scale(228, 874), "desk": Scale(201, 772)}
+"""Records and targets the paper has of an environment of that style."""
 _SURPLUS = 1.1
 """More records than needed are made: near-duplicates go, and not every record gives a target at every level."""
 
@@ -37,19 +44,24 @@ def build_paper_scale(env: str, out: Path, *, workers: int = 2, progress: Progre
     builds its targets. A stopped run goes on with the rollouts it has.
 
     Raises:
-        TargetsError: fewer records or targets came out than the paper has. BankError: `out` already holds a bank.
+        TargetsError: fewer records or targets came out than the paper has. UserError: an environment that the paper
+            has none like.
     """
     one = world(env)
-    each = math.ceil(RECORDS * _SURPLUS / len(one.families()))
-    build(one, out / "rollouts", oracle_roller(one), seeds=range(each), progress=progress)
+    if env not in SCALES:
+        raise UserError(f"the paper has no environment like {env!r}; it has the scales of {', '.join(SCALES)}")
+    wanted = SCALES[env]
+    each = math.ceil(wanted.records * _SURPLUS / len(one.families()))
+    build(one, out / "rollouts", oracle_roller(one), seeds=range(each), workers=workers, progress=progress)
     bank_path = out / "bank"
     if not bank_path.exists():
         freeze([out / "rollouts"], bank_path, [one], progress=progress)
     counts = Bank.open(bank_path).manifest["counts"]
     made = build_targets(bank_path, out, workers=workers, progress=progress)
-    if counts["records"] < RECORDS or made.targets < TARGETS:
+    if counts["records"] < wanted.records or made.targets < wanted.targets:
         raise TargetsError(
-            f"{out} has {counts['records']} records and {made.targets} targets of the {RECORDS} and {TARGETS} wanted; "
+            f"{out} has {counts['records']} records and {made.targets} targets of the {wanted.records} and "
+            f"{wanted.targets} wanted; "
             f"rejected: {made.rejected}"
         )
     return PaperScale(

@@ -5,30 +5,32 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from rebind.banks.accept import Acceptance
-from rebind.banks.files import MANIFEST, silent, write_lines, write_manifest
+from rebind.banks.files import MANIFEST, append_line, drop_torn_tail, read_lines, silent, write_lines, write_manifest
 from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
 from rebind.banks.targets import SEALS, TARGETS
 from rebind.banks.worlds import world_of
 from rebind.canon import digest
 from rebind.errors import CannotShift, TargetsError
-from rebind.types import SHIFT_LEVELS, Progress, Record, Seal, ShiftLevel, Target, World
+from rebind.types import SHIFT_LEVELS, Frozen, Progress, Record, Seal, ShiftLevel, Target, World
 
 FORMAT = 1
+PART = "part.jsonl"
+"""What a build under way has made so far; named after its bank."""
 TRIES = 3
 """Seeds tried for one record and level."""
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(Frozen):
     """What was made of one record: targets, and the reasons of those that were not kept."""
 
     targets: tuple[Target, ...]
@@ -52,7 +54,8 @@ class BuiltTargets:
 def build_targets(bank_path: Path, out: Path, *, workers: int = 1, progress: Progress = silent) -> BuiltTargets:
     """Makes up to four targets, one a level, from every record of a frozen bank, and writes them to the folder `out`.
 
-    The same bank gives the same bytes, whatever the number of worker processes.
+    The same bank gives the same bytes, whatever the number of worker processes. A stopped build goes on in the same
+    folder, where it keeps what it has made of each record until all are done.
 
     Raises:
         TargetsError: `out` already holds targets. BankError: the bank is not as it was frozen.
@@ -62,7 +65,7 @@ def build_targets(bank_path: Path, out: Path, *, workers: int = 1, progress: Pro
     bank = Bank.open(bank_path)
     kept: dict[str, Target] = {}
     rejected: Counter[str] = Counter()
-    for done, made in enumerate(_all_made(bank, workers)):
+    for done, made in enumerate(_all_made(bank, workers, out / f"{bank.digest[:16]}.{PART}"), 1):
         progress("targets", done, len(bank.ids))
         rejected.update(made.rejected)
         for target in made.targets:
@@ -88,7 +91,7 @@ def make_targets(world: World, acceptance: Acceptance, record: Record, seal: Sea
                 targets.append(target)
                 break
             rejected.append(problem)
-    return Made(tuple(targets), tuple(rejected))
+    return Made(targets=tuple(targets), rejected=tuple(rejected))
 
 
 def shift_seed(record_id: str, level: ShiftLevel, attempt: int) -> int:
@@ -101,15 +104,27 @@ def _sealed(target: Target, record: Record) -> Target:
     return target.model_copy(update={"seal": target.seal.model_copy(update={"source": record.id})})
 
 
-def _all_made(bank: Bank, workers: int) -> Iterator[Made]:
-    """What every record gives, in order of their ids."""
-    if workers <= 1:
-        _begin_worker(bank.path)
-        yield from map(_work, bank.ids)
+def _all_made(bank: Bank, workers: int, part: Path) -> Iterator[Made]:
+    """What every record gives, in order of their ids; what a stopped build has made of some stands in `part`."""
+    part.parent.mkdir(parents=True, exist_ok=True)
+    drop_torn_tail(part)
+    before = [Made.model_validate(line) for line in read_lines(part)]
+    yield from before
+    with closing(_made_of(bank, bank.ids[len(before) :], workers)) as rest:
+        for made in rest:
+            append_line(part, made.model_dump(mode="json"))
+            yield made
+
+
+def _made_of(bank: Bank, ids: Sequence[str], workers: int) -> Generator[Made, None, None]:
+    if workers <= 1 or not ids:
+        if ids:
+            _begin_worker(bank.path)
+        yield from map(_work, ids)
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the threads of torch and faiss half-way
     with ProcessPoolExecutor(workers, context, _begin_worker, (bank.path,)) as pool:
-        yield from pool.map(_work, bank.ids, chunksize=4)
+        yield from pool.map(_work, ids)
 
 
 @dataclass
@@ -154,4 +169,6 @@ def _write(out: Path, bank: Bank, targets: Sequence[Target], rejected: Mapping[s
         "rejected": dict(sorted(rejected.items())),
     }
     name = write_manifest(out, manifest, (TARGETS, SEALS))
+    for part in out.glob(f"*.{PART}"):
+        part.unlink()
     return BuiltTargets(out, name, records, len(targets), by_level, dict(sorted(rejected.items())))

@@ -15,12 +15,14 @@ _BUILT_IN = {
     "desk": "rebind.envs.sites.world:DeskWorld",
     "miniwob": "rebind.envs.miniwob.world:MiniwobWorld",
     "sites": "rebind.envs.sites.world:SitesWorld",
+    "tau2": "rebind.envs.adapters.tau2.world:Tau2World",
 }
 _GYMNASIUM = {
     "rebind/Apps-v0": "rebind.envs.apps.env:AppsEnv",
     "rebind/Desk-v0": "rebind.envs.sites.env:DeskEnv",
     "rebind/Miniwob-v0": "rebind.envs.miniwob.env:MiniwobEnv",
     "rebind/Sites-v0": "rebind.envs.sites.env:SitesEnv",
+    "rebind/Tau2-v0": "rebind.envs.adapters.tau2.env:Tau2Env",
 }
 
 

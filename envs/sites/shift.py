@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
-from rebind.envs.apps.families.answers import plain
 from rebind.envs.apps.families.base import Drawn
+from rebind.envs.levels import MEDIUM, TRIES, changed, leaks, makes, redrawn
 from rebind.envs.sites.building import Recipe, assemble, draw, drawn_values, family_of, open_world
 from rebind.envs.sites.families.base import CannotBuild, Family
 from rebind.envs.sites.families.view import SiteView
 from rebind.errors import CannotShift
 from rebind.types import Seal, ShiftLevel, Target
 
-_TRIES = 40
-_MEDIUM = (2, 3)
-"""Fewest and most changed bindings of a medium shift."""
-_LARGE = 4
-"""Fewest changed bindings of a large shift."""
 _TO_INFEASIBLE = 0.12
 """Share of large shifts after which the task cannot be done, where the family has such a variant."""
 
@@ -34,7 +29,7 @@ def shift(seal: Seal, level: ShiftLevel, seed: int) -> Target:
     """
     rng = random.Random(f"shift {seal.task_key} {level} {seed}")
     family, reasons = family_of(seal.env, seal.family), Counter[str]()
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         try:
             target = _draw(family, seal, level, rng)
         except CannotBuild:
@@ -52,9 +47,9 @@ def problem(source: Seal, target: Target) -> str | None:
     "same-answer" (a question whose answer the source already gave)."""
     if target.task.key == source.task_key:
         return "same-as-source"
-    if target.seal.level is None or not _is(target.seal.level, source, target.seal):
+    if target.seal.level is None or not makes(target.seal.level, source, target.seal, worlds=False):
         return "level"
-    if _leaks(source, target):
+    if leaks(source, target, family_of(source.env, source.family).drawn):
         return "source-value-in-goal"
     if target.seal.level != "none" and _same_ending(source, target.seal):
         return "same-answer"
@@ -74,10 +69,10 @@ def _draw(family: Family, seal: Seal, level: ShiftLevel, rng: random.Random) -> 
         values = draw(family, SiteView(db), rng, recipe.feasible)
         db.close()
     else:
-        values = _redrawn(family, recipe, values, _chosen(family, level, rng), rng)
+        values = _redrawn(family, values, _chosen(family, level, rng), rng)
     target = assemble(seal.env, family, recipe, values, rng.choice(wordings), source=None, level=level)
-    changed = _changed(seal, target.seal)
-    return target.model_copy(update={"seal": target.seal.model_copy(update={"changed": changed})})
+    names = changed(seal, target.seal)
+    return target.model_copy(update={"seal": target.seal.model_copy(update={"changed": names})})
 
 
 def _made_feasible(
@@ -88,7 +83,7 @@ def _made_feasible(
         raise CannotShift("infeasible")
     recipe = Recipe(recipe.plant, True)
     chosen = [d for d in family.drawn if d.name in family.absent] if level == "medium" else list(family.drawn)
-    return recipe, _redrawn(family, recipe, values, chosen, rng)
+    return recipe, _redrawn(family, values, chosen, rng)
 
 
 def _chosen(family: Family, level: ShiftLevel, rng: random.Random) -> list[Drawn]:
@@ -101,68 +96,13 @@ def _chosen(family: Family, level: ShiftLevel, rng: random.Random) -> list[Drawn
     way = rng.random()
     if way < 0.4 and central:
         return [rng.choice(central)]
-    among = local if way < 0.7 and len(local) >= _MEDIUM[0] else list(family.drawn)
-    return rng.sample(among, min(len(among), rng.randint(*_MEDIUM)))
+    among = local if way < 0.7 and len(local) >= MEDIUM[0] else list(family.drawn)
+    return rng.sample(among, min(len(among), rng.randint(*MEDIUM)))
 
 
-def _redrawn(
-    family: Family, recipe: Recipe, values: dict[str, Any], chosen: list[Drawn], rng: random.Random
-) -> dict[str, Any]:
-    """The values with those of `chosen`, and what needs them, drawn anew and different from before."""
-    bound, stale, db = SimpleNamespace(**values), set[str](), open_world()
-    try:
-        for d in family.drawn:
-            if d in chosen or stale & set(d.needs):
-                setattr(bound, d.name, _another(d, SiteView(db), rng, bound, values[d.name]))
-                stale.add(d.name)
-    finally:
-        db.close()
-    return vars(bound)
-
-
-def _another(d: Drawn, view: SiteView, rng: random.Random, bound: SimpleNamespace, old: Any) -> Any:
-    for _ in range(_TRIES):
-        value = d.draw(view, rng, bound)
-        if value != old:
-            return value
-    raise CannotBuild(f"{d.name} has no value but {old!r}")
-
-
-def _changed(source: Seal, target: Seal) -> tuple[str, ...]:
-    old = source.values()
-    return tuple(b.name for b in target.bindings if old.get(b.name) != b.value)
-
-
-def _is(level: ShiftLevel, source: Seal, target: Seal) -> bool:
-    """Whether the changes make that level."""
-    changed = _changed(source, target)
-    central = any(b.central for b in target.bindings if b.name in changed)
-    if level == "none":
-        return not changed
-    if level == "small":
-        return len(changed) == 1 and not central
-    if level == "medium":
-        return _MEDIUM[0] <= len(changed) <= _MEDIUM[1] or (len(changed) == 1 and central)
-    return len(changed) >= _LARGE or (central and source.world != target.world)
-
-
-def _leaks(source: Seal, target: Target) -> bool:
-    """Whether the goal has, as whole words, a source value that the target changed."""
-    family, goal, new = family_of(source.env, source.family), plain(target.task.goal), target.seal.values()
-    show = {d.name: d.show for d in family.drawn}
-    for name in _changed(source, target.seal):
-        old_forms, new_forms = (_forms(value, show.get(name, str)) for value in (source.values()[name], new[name]))
-        if any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", goal) for form in old_forms - new_forms if form):
-            return True
-    return False
-
-
-def _forms(value: Any, show: Any) -> set[str]:
-    """How a value may be written: as it is, as a goal shows it, and item by item."""
-    items = value if isinstance(value, list | tuple) else []
-    return (
-        {plain(str(value)), plain(show(value)), *(plain(str(item)) for item in items)} if value is not None else set()
-    )
+def _redrawn(family: Family, values: dict[str, Any], chosen: list[Drawn], rng: random.Random) -> dict[str, Any]:
+    with closing(open_world()) as db:
+        return redrawn(family.drawn, values, chosen, SiteView(db), rng)
 
 
 def _same_ending(source: Seal, target: Seal) -> bool:

@@ -11,7 +11,7 @@ from rebind.banks.build import build, kept_rollouts, not_intermediate, read_roll
 from rebind.banks.rollers import oracle_roller
 from rebind.banks.rollout import Rollout, Trace, do, roll
 from rebind.envs import world
-from rebind.errors import BankError, UserError
+from rebind.errors import BankError, EnvironmentFailure, UserError
 from rebind.types import Environment, Target, ToolCall, World
 
 FAMILIES = ("apps/forward-latest-invoice", "apps/send-gift-to-current-address")
@@ -59,6 +59,27 @@ def test_a_build_that_was_killed_in_the_middle_of_a_line_ends_as_an_undisturbed_
     assert len(lines.read_bytes().splitlines()) == 4
     build(apps, stopped, oracle_roller(apps), seeds=range(2), families=FAMILIES)
     assert lines.read_bytes() == (whole / "rollouts.jsonl").read_bytes()
+
+
+def test_rollouts_made_side_by_side_give_the_same_file(apps: World, tmp_path: Path) -> None:
+    for workers in (1, 3):
+        build(apps, tmp_path / str(workers), oracle_roller(apps), seeds=range(2), families=FAMILIES, workers=workers)
+    alone, beside = (tmp_path / n / "rollouts.jsonl" for n in "13")
+    assert beside.read_bytes() == alone.read_bytes()
+
+
+def test_a_rollout_that_breaks_ends_a_build_side_by_side_and_keeps_those_before_it(apps: World, tmp_path: Path) -> None:
+    whole = oracle_roller(apps)
+
+    def breaks(environment: Environment, target: Target, seed: int) -> Trace:
+        if (target.seal.family, seed) == (FAMILIES[0], 1):
+            raise EnvironmentFailure("the environment broke")
+        return whole(environment, target, seed)
+
+    with pytest.raises(EnvironmentFailure, match="broke"):
+        build(apps, tmp_path, breaks, seeds=range(2), families=FAMILIES, workers=3)
+    assert {r.seed for r in read_rollouts(tmp_path / "rollouts.jsonl")} == {0}
+    assert len(read_rollouts(tmp_path / "rollouts.jsonl")) == len(FAMILIES)
 
 
 def test_a_finished_build_rolls_nothing_out_again(apps: World, rollouts: Path) -> None:

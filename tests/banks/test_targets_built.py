@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from rebind.banks import shift
 from rebind.banks.accept import Acceptance, changes, leaks
 from rebind.banks.compare import side_by_side
-from rebind.banks.files import write_lines, write_manifest
+from rebind.banks.files import MANIFEST, write_lines, write_manifest
 from rebind.banks.revalidate import verify_targets
 from rebind.banks.seals import open_seals
 from rebind.banks.shift import build_targets
@@ -64,6 +65,29 @@ def test_worker_processes_give_the_same_bytes(targets: Path, bank: Path, tmp_pat
     build_targets(bank, tmp_path / "again", workers=2)
     for name in ("targets.jsonl", "seals.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (targets / name).read_bytes()
+
+
+def test_a_stopped_build_goes_on_and_ends_in_the_same_bytes(
+    bank: Path, targets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, work, made = tmp_path / "stopped", shift._work, list[str]()
+
+    def stops(record: str) -> shift.Made:
+        made.append(record)
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        return work(record)
+
+    monkeypatch.setattr(shift, "_work", stops)
+    with pytest.raises(KeyboardInterrupt):
+        build_targets(bank, out)
+    (part,) = out.iterdir()
+    part.write_bytes(part.read_bytes()[:-20])
+    build_targets(bank, out)
+    assert made[4:] == list(Bank.open(bank).ids[2:])
+    assert {f.name: f.read_bytes() for f in out.iterdir() if f.name != MANIFEST} == {
+        f.name: f.read_bytes() for f in targets.iterdir() if f.name != MANIFEST
+    }
 
 
 def test_a_targets_folder_is_not_built_over(targets: Path, bank: Path) -> None:

@@ -91,7 +91,7 @@ def _reviews(rng: random.Random, products: list[Any], customers: list[Any]) -> N
             score=rng.choice((1, 2, 3, 3, 4, 4, 5, 5)),
             title=rng.choice(words.REVIEWS),
             body=" ".join(rng.sample(words.SENTENCES, 2)),
-            status=1,
+            status=rng.choice((0, 1, 1, 1)),
         )
         for product in rng.sample(products, 180)
         for user in rng.sample(customers, rng.randrange(1, 5))

@@ -213,7 +213,9 @@ class PriceExtreme(Family):
 
     def expect(self, start: SiteView, b: Bound) -> Expected:
         if "reviews" in b.what:
-            value = start.value("SELECT count(*) FROM reviews_productreview WHERE product_id = ?", b.product_id)
+            value = start.value(
+                "SELECT count(*) FROM reviews_productreview WHERE product_id = ? AND status = 1", b.product_id
+            )
         else:
             value = start.value("SELECT num_in_stock FROM partner_stockrecord WHERE product_id = ?", b.product_id)
         title = start.value("SELECT title FROM catalogue_product WHERE id = ?", b.product_id)

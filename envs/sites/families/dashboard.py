@@ -141,7 +141,7 @@ _REVIEW = (
 )
 
 
-class RejectReview(Family):
+class ModerateReview(Family):
     id = "sites/moderate-review"
     group = "11-20"
     account, start = MANAGER, "/shop/dashboard/"
@@ -151,8 +151,7 @@ class RejectReview(Family):
             "user",
             query(
                 "SELECT DISTINCT first_name || ' ' || last_name FROM auth_user u JOIN reviews_productreview r ON "
-                "r.user_id = u.id "
-                "ORDER BY 1"
+                "r.user_id = u.id WHERE r.status = 0 ORDER BY 1"
             ),
             central=True,
         ),
@@ -161,18 +160,19 @@ class RejectReview(Family):
             "record",
             query(
                 "SELECT r.title FROM reviews_productreview r JOIN auth_user u ON u.id = r.user_id WHERE "
-                "first_name || ' ' || last_name = ? GROUP BY r.title HAVING count(*) = 1 ORDER BY 1",
+                "first_name || ' ' || last_name = ? GROUP BY r.title HAVING count(*) = 1 AND max(r.status) = 0 "
+                "ORDER BY 1",
                 "customer",
             ),
             needs=("customer",),
         ),
-        Drawn("status", "state", choice("Rejected | Requires moderation")),
+        Drawn("status", "state", choice("Approved | Rejected")),
     )
     grounded = (Grounded("review_id", "record", lookup(_REVIEW, "title", "customer")),)
     wordings = (
         'Set the status of the review "{title}" by {customer} to "{status}".',
-        '{customer} wrote a review titled "{title}". Its status must become "{status}".',
-        'Among the reviews by {customer}, find "{title}" and change its status to "{status}".',
+        '{customer} wrote a review titled "{title}", which waits for moderation. Its status must become "{status}".',
+        'Among the reviews by {customer} that require moderation, find "{title}" and change its status to "{status}".',
     )
 
     def oracle(self, b: Bound) -> Oracle:
@@ -186,7 +186,7 @@ class RejectReview(Family):
         yield from done()
 
     def expect(self, start: SiteView, b: Bound) -> Expected:
-        status = {"Rejected": 2, "Requires moderation": 0}[b.status]
+        status = {"Approved": 1, "Rejected": 2}[b.status]
         changed = Changed("reviews_productreview", b.review_id, status=status, mark="set: the review has its status")
         return Expected(
             effects=(changed,), marks=(visited("list: searched the reviews", r"/shop/dashboard/reviews/\?"),)

@@ -13,7 +13,7 @@ app = typer.Typer(help="Collect verified rollouts and freeze them into a bank.",
 
 
 @app.command()
-def build(
+def build(  # noqa: PLR0913, PLR0917  # one parameter for each option of the command
     out: Path = typer.Option(..., "--out", help="Folder for the rollouts; a stopped build resumes there."),
     env: str = typer.Option("apps", "--env", help="Environment, as `rebind envs list` names it."),
     seeds: int = typer.Option(8, "--seeds", min=1, help="Source tasks per family: seeds 0 to N-1."),
@@ -27,6 +27,7 @@ def build(
     difficulty: Literal["all", "intermediate"] = typer.Option(
         "all", "--difficulty", help="`intermediate` drops families that a no-memory baseline always or never solves."
     ),
+    workers: int = typer.Option(1, "--workers", min=1, help="Rollouts at once, each in an environment of its own."),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Collect rollouts of source tasks and keep those the verifier accepts."""
@@ -43,6 +44,7 @@ def build(
             seeds=range(seeds),
             families=family,
             difficulty=difficulty,
+            workers=workers,
             progress=bar,
         )
     result = {"out": str(out), "rollouts": built.rollouts, "accepted": built.accepted, "families": len(built.families)}

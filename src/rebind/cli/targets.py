@@ -14,17 +14,32 @@ app = typer.Typer(help="Build target tasks whose bindings shift from their sourc
 
 
 @app.command()
-def build(
-    out: Path = typer.Option(..., "--out", help="Folder of the new targets."),
+def build(  # noqa: PLR0913, PLR0917 — one parameter an option
+    out: Path | None = typer.Option(None, "--out", help="Folder of the new targets; with --from, a file of pairs."),
     bank: Path | None = typer.Option(None, "--bank", help="Frozen bank to make targets from."),
     env: str | None = typer.Option(None, "--env", help="With --paper-scale: the environment to build a bank of, too."),
     paper_scale: bool = typer.Option(
-        False, "--paper-scale", help="Build the bank as well, at the paper's size (apps: 194 records, 745 targets)."
+        False,
+        "--paper-scale",
+        help="Build its bank too, at the paper's scale (records/targets: apps 194/745, sites 228/874, desk 201/772).",
     ),
     workers: int = typer.Option(2, "--workers", min=1, help="Processes."),
+    from_: str | None = typer.Option(None, "--from", help="Pairs of a benchmark: webarena, workarena, tau-bench."),
+    data: Path | None = typer.Option(None, "--data", help="With --from: folder or file of its tasks."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="With --from: count the pairs, write nothing."),
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Make up to four targets a record, one a shift level, and keep those that pass every check."""
+    """Make up to four targets a record, one a shift level, and keep those that pass every check.
+
+    With --from, pair the tasks of another benchmark that fill one template with different bindings.
+    """
+    if from_ is not None:
+        if data is None or bank or env or paper_scale or dry_run == (out is not None):
+            raise UserError("with --from NAME give --data PATH, and either --dry-run or --out FILE, and nothing else")
+        _pairs(from_, data, out, as_json)
+        return
+    if out is None or data or dry_run:
+        raise UserError("give --out FOLDER; --data and --dry-run go with --from NAME")
     from rebind.banks.paper import build_paper_scale
     from rebind.banks.shift import build_targets
     from rebind.banks.shipped import locate
@@ -43,6 +58,26 @@ def build(
     facts("Targets", {k: v for k, v in result.items() if not isinstance(v, dict)})
     table("By shift level", ("level", "targets"), list(built.by_level.items()))
     table("Not kept", ("reason", "attempts"), list(built.rejected.items()))
+
+
+def _pairs(name: str, data: Path, out: Path | None, as_json: bool) -> None:
+    from rebind.banks.files import write_lines
+    from rebind.envs.adapters.benchmarks import load
+    from rebind.envs.adapters.instances import count, one_a_level
+
+    instances = load(name, data)
+    result = count(instances)
+    if out is not None:
+        made = [pair.row() for pair in one_a_level(instances)]
+        unfinished = out.with_name(f".{out.name}.unfinished")
+        write_lines(unfinished, made)
+        unfinished.replace(out)
+        result |= {"written": len(made), "path": str(out)}
+    if as_json:
+        emit(result)
+        return
+    facts(f"Pairs of {name}", {k: v for k, v in result.items() if not isinstance(v, dict)})
+    table("By shift level", ("level", "ordered pairs"), list(result["by_level"].items()))
 
 
 @app.command()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from loguru import logger
 
+from .episode import Episodes
 from .tau_bench import Recorded
+
+_EPISODE = ("start", "call", "say", "verify", "play")
 
 
 def main() -> None:
@@ -33,10 +35,12 @@ def _answer(opened: dict[str, Any], do: str, arguments: dict[str, Any]) -> Any:
     if do == "recorded":
         opened["recorded"] = Recorded(**arguments)
         return None
-    known: dict[str, Callable[..., Any]] = {"replay": lambda **more: opened["recorded"].replay(**more)}
-    if do not in known:
+    if do == "replay":
+        return opened["recorded"].replay(**arguments)
+    if do not in _EPISODE:
         raise ValueError(f"no question named {do!r}")
-    return known[do](**arguments)
+    episodes = opened.setdefault("episodes", Episodes())
+    return getattr(episodes, do)(**arguments)
 
 
 if __name__ == "__main__":

