@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from rebind.banks.rollout import do
 from rebind.memory.skill.induce import induce
 from rebind.memory.skill.reads import finishes
@@ -33,10 +35,16 @@ def holds(skill: Skill, record: Record, seal: Seal, environment: Environment) ->
     if not any(finishes(s.tool) for s in skill.steps):
         declared = [c for s in record.steps for c in s.calls if c.ok and finishes(c.tool)]
         for call in declared[-1:]:
-            do(environment, ToolCall(tool=call.tool))
+            do(environment, ToolCall(tool=call.tool, args=_nothing_said(call.tool, environment)))
     return environment.verify().success
 
 
 def caller(environment: Environment, call: ToolCall) -> Call:
     """Makes one call through an environment's step."""
     return do(environment, call)[0].calls[0]
+
+
+def _nothing_said(tool: str, environment: Environment) -> dict[str, JsonValue]:
+    """Empty texts for the arguments that a tool cannot do without."""
+    needed = [name for t in environment.tools() if t.name == tool for name in t.parameters.get("required", ())]
+    return dict.fromkeys(needed, "")

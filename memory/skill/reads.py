@@ -6,7 +6,7 @@ _READING = frozenset({
     "search", "list", "show", "read", "get", "find", "fetch", "query", "lookup", "view", "check", "describe", "count",
     "login", "profile", "messages", "transactions", "cart", "orders", "wishlist", "reviews", "free",
 })  # fmt: skip
-_FINISH = "complete_task"
+_FINISH = ("complete_task", "send_msg_to_user", "report_infeasible")
 
 
 def only_reads(tool: str) -> bool:

@@ -10,7 +10,7 @@ from rebind.envs.apps.families.draw import choice, integer, phrase
 from rebind.envs.apps.families.effects import Added, Part, anything, says
 from rebind.envs.sites.families.answers import Cents, Number, PageDay
 from rebind.envs.sites.families.base import Bound, Drawn, Expected, Family, Grounded, SiteView, saw, visited
-from rebind.envs.sites.families.draws import CUSTOMER, NO_PRODUCT, PRODUCT, listed, lookup, queries, query
+from rebind.envs.sites.families.draws import CUSTOMER, NO_PRODUCT, listed, lookup, queries, query
 from rebind.envs.sites.families.flows import Oracle, choose, click, done, fill, form, open_product, reads
 
 PRODUCT_ID = lookup("SELECT id FROM catalogue_product WHERE title = ?", "product")
@@ -18,6 +18,14 @@ WITH_STOCK = (
     "SELECT title FROM catalogue_product p JOIN partner_stockrecord s ON s.product_id = p.id WHERE s.num_in_stock > 5 "
     "ORDER BY title"
 )
+
+
+NOT_REVIEWED = query(
+    "SELECT title FROM catalogue_product p JOIN partner_stockrecord s ON s.product_id = p.id WHERE s.num_in_stock > 5 "
+    "AND NOT EXISTS (SELECT 1 FROM reviews_productreview r JOIN auth_user u ON u.id = r.user_id WHERE r.product_id = "
+    "p.id AND u.username = 'ada.fischer') GROUP BY title HAVING count(*) = 1 ORDER BY title"
+)
+"""The title of a product that the customer who writes may still review."""
 
 
 def ids_of(view: SiteView, titles: list[str]) -> list[int]:
@@ -30,7 +38,7 @@ class WriteReview(Family):
     group = "5-10"
     account, start = "ada.fischer", "/shop/catalogue/"
     drawn = (
-        Drawn("product", "entity", PRODUCT, central=True),
+        Drawn("product", "entity", NOT_REVIEWED, central=True),
         Drawn("title", "parameter", choice("A fine piece | Second thoughts | Nice but small | Well packed | Too loud")),
         Drawn(
             "body",
