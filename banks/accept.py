@@ -9,7 +9,8 @@ from pydantic import JsonValue
 
 from rebind.banks.rollers import oracle_roller
 from rebind.banks.rollout import do
-from rebind.errors import RebindError
+from rebind.banks.steadily import steadily
+from rebind.errors import EnvironmentFailure, RebindError
 from rebind.memory.values import mentions, spellings
 from rebind.types import Action, BindingKind, Call, Code, Record, Seal, Target, ToolCall, Verdict, World
 
@@ -31,16 +32,23 @@ class Acceptance:
         self.environment = world.make()
         self._oracle = oracle_roller(world, rate=0.0)
 
+    @steadily
     def problem(self, record: Record, source: Seal, target: Target) -> str | None:
         """Why a target cannot be kept; None where it can. Reasons, in the order they are looked for: "level" (nothing
         changed above `none`, or something at `none`), "source-value-in-goal", "initial-state" (it cannot be built),
-        "oracle-fails", "literal-replay-passes" (above `none`, the record's own actions solve it)."""
+        "oracle-fails", "literal-replay-passes" (above `none`, the record's own actions solve it).
+
+        Raises:
+            EnvironmentFailure: the environment failed every time.
+        """
         if (target.seal.level == "none") == bool(changes(source, target.seal)):
             return "level"
         if leaks(source, target):
             return "source-value-in-goal"
         try:
             self.environment.reset(options={"seal": target.seal})
+        except EnvironmentFailure:
+            raise
         except RebindError:
             return "initial-state"
         if not self.oracle_passes(target):
@@ -53,6 +61,8 @@ class Acceptance:
         """Whether the family's own solution solves the target."""
         try:
             self._oracle(self.environment, target, 0)
+        except EnvironmentFailure:  # says nothing about the target
+            raise
         except RebindError:
             return False
         return self.environment.verify().success

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from rebind.banks.files import append_line, drop_torn_tail, read_lines, replace_text, silent
 from rebind.banks.lanes import in_lanes
 from rebind.banks.rollout import Roller, Rollout, roll
+from rebind.banks.steadily import steadily
 from rebind.errors import BankError, UserError, did_you_mean
 from rebind.types import Environment, Progress, World
 
@@ -132,6 +133,7 @@ def _collect(
     families, seeds = wanted
     jobs = [(family, seed) for seed in seeds for family in families if (family, seed) not in have]
 
+    @steadily
     def rolled(environment: Environment, job: tuple[str, int]) -> Rollout:
         family, seed = job
         return roll(environment, world.sample(family, seed), family, seed, roller)

@@ -14,7 +14,7 @@ from functools import cached_property
 from pydantic import JsonValue
 
 from rebind.eval.lines import REDACTED
-from rebind.memory.values import leaves, mentions, spellings
+from rebind.memory.values import leaves, mentions, spellings, stands_in
 from rebind.types import Binding, BindingKind
 
 Leaf = str | int | float
@@ -44,13 +44,18 @@ class Value:
     rival: str = ""
     """The other side's value of the same binding; a part of it proves nothing."""
 
+    @cached_property
+    def unfolded(self) -> tuple[str, ...]:
+        """Texts in case-folded letters, one of which stands in all that has seen it, folded or not."""
+        return tuple({text for e in self.evidence for text in (e, _APART.sub("t", e))})
+
     def used_in(self, name: str, leaf: Leaf, low: str) -> bool:
         """Whether an argument (its name, "" where it has none; what it is given; that folded) holds the value."""
         if not isinstance(leaf, str):
             return self._number(name, leaf)
         if self.whole:
             return low.strip() in self.texts
-        return any(text in low and mentions(low, text) for text in self.texts)
+        return any(text in low and stands_in(low, text) for text in self.texts)
 
     def part_in(self, leaf: Leaf) -> bool:
         """Whether an argument is a part of the value, whole words, with a word that the other side's value lacks."""
@@ -80,7 +85,7 @@ class Value:
     def seen_in(self, low: str) -> int:
         """Where a folded text shows the value; -1 where it does not."""
         for text in self.evidence:
-            if text in low and mentions(low, text):
+            if text in low and stands_in(low, text):
                 return low.find(text)
         return -1
 
@@ -91,9 +96,7 @@ class Finder:
     def __init__(self, stale: Sequence[Value], wanted: Sequence[Value]) -> None:
         from ahocorasick_rs import AhoCorasick
 
-        spelt = [
-            (text, n) for n, v in enumerate((*stale, *wanted)) for e in v.evidence for text in {e, _APART.sub("t", e)}
-        ]
+        spelt = [(text, n) for n, v in enumerate((*stale, *wanted)) for text in v.unfolded]
         self._owners = [n for _, n in spelt]
         self._spelt = AhoCorasick([text for text, _ in spelt])
         traces = {in_json(text) for text, _ in spelt}.union(*(v.parts() for v in wanted))

@@ -60,9 +60,10 @@ class Run:
     def groups(self) -> dict[Group, dict[str, dict[str, Any]]]:
         """The rows of `episodes` by target and seed, then by condition; NA where nothing is known."""
         found: dict[Group, dict[str, dict[str, Any]]] = {}
-        for row in self.episodes.to_dict("records"):
-            by = found.setdefault((str(row["target"]), int(row["seed"])), {})
-            by[str(row["condition"])] = {str(name): value for name, value in row.items()}
+        names = [str(name) for name in self.episodes.columns]
+        for values in zip(*(self.episodes[name].tolist() for name in names), strict=True):
+            row = dict(zip(names, values, strict=True))
+            found.setdefault((row["target"], row["seed"]), {})[row["condition"]] = row
         return found
 
 

@@ -16,6 +16,8 @@ from rebind.eval.reading import Reader
 
 BIG = 150_000_000
 """Bytes from which on a second process is worth its start."""
+_OWN = 0.45
+"""Share of a ledger that is read here: after it, this process has something else to do."""
 
 
 def read_ledger(folder: Path, big: int = BIG) -> Reader:
@@ -46,7 +48,7 @@ def _whole(path: Path) -> Reader:
 
 def _in_two(path: Path) -> Reader | None:
     """Both halves; None where either cannot be read on its own. Then reading it whole says why, or does it."""
-    middle = _line_after(path, path.stat().st_size // 2)
+    middle = _line_after(path, int(path.stat().st_size * _OWN))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     words = [sys.executable, "-m", "rebind.eval.halves", str(path), str(middle)]
     child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
@@ -54,6 +56,7 @@ def _in_two(path: Path) -> Reader | None:
     try:
         reader.read(path, 0, middle)
         reader.read_ends(path, middle)
+        _import_what_follows()
         answer, errors = child.communicate()
     except LedgerError:
         return None
@@ -69,6 +72,12 @@ def _in_two(path: Path) -> Reader | None:
         return None
     reader.take(later)
     return reader
+
+
+def _import_what_follows() -> None:
+    """What is made of a ledger takes these, and seconds to import them: while the other process still reads."""
+    import pandas as pd  # noqa: F401
+    import scipy.special  # noqa: F401
 
 
 def _line_after(path: Path, byte: int) -> int:
@@ -92,7 +101,7 @@ def _second_half(path: Path, middle: int) -> Reader | None:
         return None
     if reader.studied > known:
         return None
-    for name in ("targets", "records", "plan", "_open"):
+    for name in ("targets", "records", "plan", "_open", "_watches"):
         getattr(reader, name).clear()  # the first half has the study, and what never ended is told by its row
     reader.first = None
     return reader

@@ -46,6 +46,8 @@ class Reader:
     last: Place | None = None
     _hidden: set[str] = field(default_factory=set)
     """Targets of whose goal, seals or query something was redacted."""
+    _watches: dict[str, Watch] = field(default_factory=dict)
+    """By target."""
     _open: dict[tuple[str | None, int | None], Attempted] = field(default_factory=dict)
 
     def read(self, path: Path, start: int = 0, end: int | None = None, *, strays: bool = False) -> int:
@@ -170,12 +172,18 @@ class Reader:
     def _start(self, event: Line) -> None:
         data = _data(event)
         row = self.targets[data["cell"]["target"]]
-        watch = Watch(row.changed, blind=row.key in self._hidden)
-        watch.show(row.task.goal, "query")
-        watch.show(row.query, "first observation")  # the text embedded: the goal, then o_t0
-        begun = Attempted(begin(event, data, row, self.records), watch)
+        begun = Attempted(begin(event, data, row, self.records), self._watch(row).again())
         self._open[event.cell, event.attempt] = begun
         self.rows.append(begun.row)
+
+    def _watch(self, row: TargetRow) -> Watch:
+        """A watch that was shown what every attempt at the target is shown first."""
+        watch = self._watches.get(row.key)
+        if watch is None:
+            watch = self._watches[row.key] = Watch(row.changed, blind=row.key in self._hidden)
+            watch.show(row.task.goal, "query")
+            watch.show(row.query, "first observation")  # the text embedded: the goal, then o_t0
+        return watch
 
     def _step(self, attempt: Attempted, line: bytes, event: Line, at: int) -> None:
         attempt.api_calls += len(event.data.calls)

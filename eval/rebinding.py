@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 
 import msgspec
@@ -76,6 +77,14 @@ class Watch:
         self._unbound = dict(enumerate(wanted, len(stale)))
         self._known = {v.leaf for v in (*stale, *wanted) if not isinstance(v.leaf, str)}
 
+    def again(self) -> Watch:
+        """A watch of another attempt at the target, which was shown what this one was and has done nothing yet."""
+        other = copy(self)
+        other.stale, other.bound, other.found = [], {}, dict(self.found)
+        other._unseen, other._unbound, other._known = dict(self._unseen), dict(self._unbound), set(self._known)
+        other._stand_ins, other._stand_in_texts = defaultdict(list), set()
+        return other
+
     def show(self, text: str, where: str) -> None:
         """The agent was shown a text: from now on its values are no longer stale."""
         if self.checkable:
@@ -109,14 +118,15 @@ class Watch:
     def _show(self, text: str, where: str) -> list[Value]:
         """Takes note of a text; returns the unbound target values in it."""
         hits = self.changed.finder.hits(text.casefold())
-        if not hits:
+        stale, wanted = hits & self._unseen.keys(), hits & self._unbound.keys()
+        if not stale and not wanted:
             return []
         low = fold(text)
-        for place in hits & self._unseen.keys():
+        for place in stale:
             if self._unseen[place].seen_in(low) >= 0:
                 del self._unseen[place]
         shown = []
-        for place in sorted(hits & self._unbound.keys()):
+        for place in sorted(wanted):
             value = self._unbound[place]
             at = value.seen_in(low)
             if at < 0:
@@ -130,10 +140,15 @@ class Watch:
         """Takes note of the identifiers that stand beside target values in a call's result."""
         if not shown:
             return
+        spelt = [text for value in shown for text in value.unfolded]
         for record in _objects(msgspec.json.decode(call.result)):
             scalars = {k: v for k, v in record.items() if type(v) in _SCALARS}
             text = " ".join(map(str, scalars.values()))
-            if not self.changed.finder.hits(text.casefold()):
+            low = text.casefold()
+            for sought in spelt:
+                if sought in low:
+                    break
+            else:
                 continue
             low = fold(text)
             beside = [v for v in shown if v.seen_in(low) >= 0]

@@ -25,8 +25,6 @@ _SECRET = re.compile(
     r"""((?:token|password|passwd|secret|api_?key|authorization)\w*["']?\s*[:=]\s*)(["'])[^"']*(?:\2|$)""",
     re.IGNORECASE,
 )
-_HINTS = ("token", "passw", "secret", "key", "authorization")
-"""One of these stands in every text that the pattern matches; looking for them is many times quicker."""
 
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -83,9 +81,9 @@ class Steps:
 def masked(text: str) -> str:
     """A text with the values of credential-like keys replaced."""
     low = text.casefold()
-    if not any(hint in low for hint in _HINTS):
-        return text
-    return _SECRET.sub(_mask, text)
+    if "token" in low or "passw" in low or "secret" in low or "key" in low or "authorization" in low:
+        return _SECRET.sub(_mask, text)  # one of these stands in all that it matches; looking for them is quicker
+    return text
 
 
 def _mask(found: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from rebind.types import TokenAccount
 
@@ -26,22 +26,22 @@ def account(calls: Iterable[Row], support: Row | None) -> TokenAccount:
     rows = list(calls)
     counted = [row for row in rows if answered(row)]
     writer = [row for row in _completions(support) if answered(row)]
-    prompts = [_usage(row, "prompt") for row in counted]
-    outputs = [_usage(row, "completion") for row in counted]
+    used = [row["usage"] for row in counted]
+    prompts, outputs = [usage["prompt"] for usage in used], [usage["completion"] for usage in used]
     memory = [row["mem_tokens"] for row in counted]
     i_syn, o_syn = _total(_usage(row, "prompt") for row in writer), _total(_usage(row, "completion") for row in writer)
     once, dropped = _once(prompts, outputs)
     everything = [*rows, *_completions(support)]
     return TokenAccount(
-        i_base=_total(None if p is None or m is None else p - m for p, m in zip(prompts, memory, strict=True)),
+        i_base=_total([None if p is None or m is None else p - m for p, m in zip(prompts, memory, strict=True)]),
         i_mem=_total(memory),
         i_syn=i_syn,
         o_syn=o_syn,
         o_act=_total(outputs),
         once=_total((once, i_syn, o_syn)),
         once_dropped=dropped,
-        cached=_total(_usage(row, "cached") for row in [*counted, *writer]),
-        wasted=sum(_wasted(row) for row in everything),
+        cached=_total([row["usage"]["cached"] for row in [*counted, *writer]]),
+        wasted=sum([_wasted(row) for row in everything if len(row["attempts"]) > 1 or not answered(row)]),
         cost=_cost(everything),
     )
 
@@ -107,12 +107,8 @@ def _usage(row: Row, part: str) -> int | None:
 
 def _total(counts: Iterable[int | None]) -> int | None:
     """The sum; None where any part is missing. Of nothing: 0."""
-    total = 0
-    for count in counts:
-        if count is None:
-            return None
-        total += count
-    return total
+    found = list(counts)
+    return None if None in found else sum(cast("list[int]", found))
 
 
 def _once(prompts: list[int | None], outputs: list[int | None]) -> tuple[int | None, bool]:

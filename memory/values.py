@@ -117,7 +117,12 @@ def _ordinal(number: int) -> str:
 
 def mentions(text: str, value: str) -> bool:
     """Whether a text contains a value as whole words, case-insensitively."""
-    position, low, sought = 0, text.casefold(), value.casefold()
+    return stands_in(text.casefold(), value.casefold())
+
+
+def stands_in(low: str, sought: str) -> bool:
+    """`mentions` for texts in case-folded letters."""
+    position = 0
     if not sought:
         return False
     while (at := low.find(sought, position)) >= 0:

@@ -82,6 +82,19 @@ def test_a_rollout_that_breaks_ends_a_build_side_by_side_and_keeps_those_before_
     assert len(read_rollouts(tmp_path / "rollouts.jsonl")) == len(FAMILIES)
 
 
+def test_a_rollout_whose_environment_failed_once_is_rolled_out_again(apps: World, tmp_path: Path) -> None:
+    whole, failed = oracle_roller(apps), set[str]()
+
+    def once(environment: Environment, target: Target, seed: int) -> Trace:
+        if target.task.key not in failed:
+            failed.add(target.task.key)
+            raise EnvironmentFailure("the browser died")
+        return whole(environment, target, seed)
+
+    build(apps, tmp_path, once, seeds=range(1), families=FAMILIES[:2])
+    assert [r.accepted for r in read_rollouts(tmp_path / "rollouts.jsonl")] == [True, True]
+
+
 def test_a_finished_build_rolls_nothing_out_again(apps: World, rollouts: Path) -> None:
     def refuses(environment: Environment, target: Target, seed: int) -> Trace:
         raise AssertionError("rolled out again")
