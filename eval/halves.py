@@ -16,7 +16,7 @@ from rebind.eval.reading import Reader
 
 BIG = 150_000_000
 """Bytes from which on a second process is worth its start."""
-_OWN = 0.45
+_OWN = 0.48
 """Share of a ledger that is read here: after it, this process has something else to do."""
 
 
