@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -14,14 +15,16 @@ from pydantic import JsonValue
 from rebind.banks.build import kept_rollouts
 from rebind.banks.duplicates import COSINE, near_duplicates
 from rebind.banks.files import MANIFEST, make_read_only, new_folder, silent, write_lines, write_manifest
+from rebind.banks.lanes import in_lanes
 from rebind.banks.rollout import Rollout
 from rebind.banks.skills import verified_skills
+from rebind.banks.steadily import steadily
 from rebind.banks.summaries import SUMMARY_DECODING, Writer, summarise
 from rebind.errors import BankError
 from rebind.memory.encoders import Encoder, Vectors, encoder
 from rebind.memory.index import flat_index, index_text
 from rebind.memory.skill.identity import identity
-from rebind.types import LENGTH_GROUPS, Progress, Record, Seal, Skill, World, length_group
+from rebind.types import LENGTH_GROUPS, Environment, Progress, Record, Seal, Skill, World, length_group
 
 RECORDS, SEALS, SUMMARIES, SKILLS = "records.jsonl", "seals.jsonl", "summaries.jsonl", "skills.jsonl"
 EMBEDDINGS, INDEX = "embeddings.npy", "index.faiss"
@@ -45,12 +48,13 @@ def freeze(
     *,
     encoder_name: str = "all-minilm-l6-v2",
     writer: Writer | None = None,
+    workers: int = 1,
     progress: Progress = silent,
 ) -> FrozenBank:
     """Freezes the accepted rollouts of build folders, pooled, into the bank `out`.
 
     Summaries need a `writer`; without one the bank has none, and the manifest says so. Skills are verified in the
-    environments of `worlds`.
+    environments of `worlds`, `workers` at a time.
 
     Raises:
         BankError: `out` exists, or nothing was accepted. EncoderError: the encoder's model cannot be had.
@@ -65,7 +69,7 @@ def freeze(
     removed = near_duplicates([record for record, _ in rollouts], embeddings)
     kept = [n for n, (record, _) in enumerate(rollouts) if record.id not in removed]
     records = [rollouts[n] for n in kept]
-    skills = _skills(records, {w.env_id: w for w in worlds}, progress)
+    skills = _skills(records, {w.env_id: w for w in worlds}, workers, progress)
     summaries = _summaries([record for record, _ in records], writer, progress)
     counts = _counts([record for record, _ in records], skills, summaries, len(removed))
     with new_folder(out) as folder:
@@ -86,21 +90,24 @@ def _unique(rollouts: Iterable[Rollout]) -> list[tuple[Record, Seal]]:
 
 
 def _skills(
-    records: Sequence[tuple[Record, Seal]], worlds: Mapping[str, World], progress: Progress
+    records: Sequence[tuple[Record, Seal]], worlds: Mapping[str, World], workers: int, progress: Progress
 ) -> dict[str, tuple[Skill, ...]]:
-    """Verified skills by record id."""
-    environments = {env_id: world.make() for env_id, world in worlds.items()}
+    """Verified skills by record id, in the records' order."""
     found: dict[str, tuple[Skill, ...]] = {}
-    try:
-        for done, (record, seal) in enumerate(records):
-            progress("skills", done, len(records))
-            if seal.env not in environments:
-                raise BankError(f"record {record.id} is of {seal.env}; freeze was not given that environment")
-            found[record.id] = verified_skills(record, seal, environments[seal.env])
-    finally:
-        for environment in environments.values():
-            environment.close()
-    return _numbered(found)
+    for env_id in dict.fromkeys(seal.env for _, seal in records):
+        own = [(record, seal) for record, seal in records if seal.env == env_id]
+        if env_id not in worlds:
+            raise BankError(f"record {own[0][0].id} is of {env_id}; freeze was not given that environment")
+        with closing(in_lanes(worlds[env_id], own, _verified, workers)) as verified:
+            for (record, _), skills in zip(own, verified, strict=True):
+                found[record.id] = skills
+                progress("skills", len(found), len(records))
+    return _numbered({record.id: found[record.id] for record, _ in records})
+
+
+@steadily
+def _verified(environment: Environment, sealed: tuple[Record, Seal]) -> tuple[Skill, ...]:
+    return verified_skills(*sealed, environment)
 
 
 def _numbered(found: Mapping[str, tuple[Skill, ...]]) -> dict[str, tuple[Skill, ...]]:

@@ -55,7 +55,7 @@ def build_paper_scale(env: str, out: Path, *, workers: int = 2, progress: Progre
     build(one, out / "rollouts", oracle_roller(one), seeds=range(each), workers=workers, progress=progress)
     bank_path = out / "bank"
     if not bank_path.exists():
-        freeze([out / "rollouts"], bank_path, [one], progress=progress)
+        freeze([out / "rollouts"], bank_path, [one], workers=workers, progress=progress)
     counts = Bank.open(bank_path).manifest["counts"]
     made = build_targets(bank_path, out, workers=workers, progress=progress)
     if counts["records"] < wanted.records or made.targets < wanted.targets:

@@ -15,10 +15,14 @@ def verified_skills(record: Record, seal: Seal, environment: Environment) -> tup
     """The record's skills that pass: the one that drops every look that feeds nothing, repeated calls last or where
     they were, or else the one that keeps all calls, or else none."""
     everything = frozenset(c.tool for s in record.steps for c in s.calls if not finishes(c.tool))
+    tried: list[Skill] = []
     for keep, late in ((frozenset[str](), True), (frozenset[str](), False), (everything, False)):
         skill = induce(record, keep=keep, late=late)
-        if skill and holds(skill, record, seal, environment):
+        if skill is None or skill in tried:
+            continue
+        if holds(skill, record, seal, environment):
             return (skill,)
+        tried.append(skill)
     return ()
 
 

@@ -45,17 +45,15 @@ class Intake:
         """
         if kind not in _KINDS:
             raise LedgerError(f"{kind!r} is no kind of event")
-        kept, seed = data, self._seed()
+        seed = self._seed()
         try:
             try:
-                committed = commit(kept, seed)
+                committed = commit(data, seed)
             except UnicodeEncodeError:
-                kept = msgspec.json.decode(_without_surrogates(kept))
-                committed = commit(kept, seed)
+                committed = commit(msgspec.json.decode(_without_surrogates(data)), seed)
             clean = self._scrubber.scrub(committed.text)
             if clean is not committed.text:
-                kept = msgspec.json.decode(clean)
-                committed = commit(kept, seed)
+                committed = commit(msgspec.json.decode(clean), seed)
         except rfc8785.CanonicalizationError as error:
             raise LedgerError(f"a {kind!r} event holds a value that JSON cannot: {error}") from None
         return Taken(committed, seed)

@@ -62,6 +62,7 @@ def freeze(
     out: Path = typer.Option(..., "--out", help="Folder of the new bank; must not exist."),
     encoder: str = typer.Option("all-minilm-l6-v2", "--encoder", help="Encoder: all-minilm-l6-v2 or bge-m3."),
     summaries: str | None = typer.Option(None, "--summaries", help="Model that writes the generic summaries."),
+    workers: int = typer.Option(1, "--workers", min=1, help="Records whose skills are verified at once."),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Write a frozen, content-addressed, read-only bank."""
@@ -77,6 +78,7 @@ def freeze(
             [world(n) for n in names()],
             encoder_name=encoder,
             writer=Writer(writer.model, writer.name) if writer else None,
+            workers=workers,
             progress=bar,
         )
     result = {"bank": str(frozen.path), "digest": frozen.digest, **frozen.counts}
