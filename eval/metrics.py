@@ -112,7 +112,8 @@ def scored(episodes: pd.DataFrame, treatment: Treatment) -> pd.DataFrame:
         found["milestone"] = np.where(invalid & np.isnan(found["milestone"]), 0.0, found["milestone"])
     acted = (outcome != "invalid-infra") & rows["checkable"].to_numpy(dtype=bool, na_value=False)
     stale = found.pop("stale")
-    return rows.assign(**found, **{STALE: np.where(acted & ~np.isnan(stale), (stale > 0).astype(float), np.nan)})
+    found[STALE] = np.where(acted & ~np.isnan(stale), (stale > 0).astype(float), np.nan)
+    return rows.assign(**found).copy()  # the copy puts the columns into one block, of which parts are quickly taken
 
 
 def mean(rows: pd.DataFrame, column: str) -> Mean:
