@@ -50,5 +50,5 @@ def caller(environment: Environment, call: ToolCall) -> Call:
 
 def _nothing_said(tool: str, environment: Environment) -> dict[str, JsonValue]:
     """Empty texts for the arguments that a tool cannot do without."""
-    needed = [name for t in environment.tools() if t.name == tool for name in t.parameters.get("required", ())]
-    return dict.fromkeys(needed, "")
+    needed = next((t.parameters.get("required") for t in environment.tools() if t.name == tool), None)
+    return {str(name): "" for name in needed} if isinstance(needed, list | tuple) else {}

@@ -16,6 +16,7 @@ _BUILT_IN = {
     "miniwob": "rebind.envs.miniwob.world:MiniwobWorld",
     "sites": "rebind.envs.sites.world:SitesWorld",
     "tau2": "rebind.envs.adapters.tau2.world:Tau2World",
+    "toolbench": "rebind.envs.toolbench.world:ToolbenchWorld",
 }
 _GYMNASIUM = {
     "rebind/Apps-v0": "rebind.envs.apps.env:AppsEnv",
@@ -23,6 +24,7 @@ _GYMNASIUM = {
     "rebind/Miniwob-v0": "rebind.envs.miniwob.env:MiniwobEnv",
     "rebind/Sites-v0": "rebind.envs.sites.env:SitesEnv",
     "rebind/Tau2-v0": "rebind.envs.adapters.tau2.env:Tau2Env",
+    "rebind/Toolbench-v0": "rebind.envs.toolbench.env:ToolbenchEnv",
 }
 
 

@@ -45,7 +45,7 @@ class Side:
         self._left = b""
         self._stop = weakref.finalize(self, _end, self._process)
 
-    def ask(self, do: str, /, seconds: float = 60.0, **arguments: Any) -> Any:
+    def ask(self, do: str, /, seconds: float = 180.0, **arguments: Any) -> Any:
         """Asks one question and waits for the answer.
 
         Raises:

@@ -18,6 +18,9 @@ from rebind.types import Progress
 _INJECTED = "503 Service Unavailable"
 _SHOWN = 5
 """Differences shown of each run."""
+_PATIENCE = 600.0
+"""Seconds for one answer; loading a database takes one or two on an idle core."""
+_PARTS = ("outputs", "gold_hash", "observations")
 
 
 @dataclass(frozen=True)
@@ -29,30 +32,33 @@ class _Run:
 
 
 _RUNS = (
-    _Run("airline", "runs/airline-gpt-4o.json.gz", "airline", "envs_2024-11/airline"),
-    _Run("retail", "runs/retail-tool-calling.json.gz", "retail", "envs/retail"),
-    _Run("retail_faults", "runs/retail-faults-503.json.gz", "retail", "envs/retail"),
+    _Run("airline", "runs/airline-gpt-4o.json", "airline", "envs_2024-11/airline"),
+    _Run("retail", "runs/retail-tool-calling.json", "retail", "envs/retail"),
+    _Run("retail_faults", "runs/retail-faults-503.json", "retail", "envs/retail"),
 )
 
 
 def run_tau_replay(data: Path, progress: Progress) -> dict[str, Any]:
-    """Replays every run of the folder (`runs/`, `envs/`, `envs_2024-11/`; see docs/originals.md).
+    """Replays every run that the folder has (`runs/`, `envs/`, `envs_2024-11/`, packed with gzip or not; see
+    docs/originals.md).
 
     Of each run: `agree` and `of` over records whose database verdict was recorded with the hash of the gold database;
-    `gold_hash` equal, `outputs` (records judged by what was said, too), `observations` equal, and `replayable` with the
-    reasons where it is not.
+    `gold_hash` equal, `outputs` (records judged by what was said, too), `verdicts` (both together), `observations`
+    equal, and `replayable` with the reasons where it is not.
 
     Raises:
-        UserError: the folder lacks a file, or τ² is not installed.
+        UserError: the folder has no run, or τ² is not installed.
+        Refused: a database is not there, or is none of τ-bench's.
     """
-    missing = [run.file for run in _RUNS if not (data / run.file).exists()]
-    if missing:
-        raise UserError(f"{data} lacks {', '.join(missing)}; --data names the folder with τ-bench's runs/ and envs/")
+    there = [run for run in _RUNS if (data / run.file).exists() or _packed(data / run.file).exists()]
+    if not there:
+        files = ", ".join(run.file for run in _RUNS)
+        raise UserError(f"{data} holds none of {files}; --data names the folder with τ-bench's runs/ and envs/")
     result: dict[str, Any] = {}
-    for run in _RUNS:
+    for run in there:
         side = start()
         try:
-            side.ask("recorded", domain=run.domain, folder=str((data / run.database).resolve()))
+            side.ask("recorded", seconds=_PATIENCE, domain=run.domain, folder=str((data / run.database).resolve()))
             records = _read(data / run.file)
             result[run.name] = {"database": run.database, **_replay(side, records, run.name, progress)}
         finally:
@@ -68,7 +74,9 @@ def _replay(side: Side, records: list[dict[str, Any]], name: str, progress: Prog
         calls = list(_calls(record["traj"]))
         gold = [{"tool": a["name"], "args": a["kwargs"]} for a in record["info"]["task"]["actions"]]
         gold = [call for call in gold if call["tool"] != "respond"]
-        replayed = side.ask("replay", calls=[{"tool": c["tool"], "args": c["args"]} for c in calls], gold=gold)
+        replayed = side.ask(
+            "replay", seconds=_PATIENCE, calls=[{"tool": c["tool"], "args": c["args"]} for c in calls], gold=gold
+        )
         for call, observation in zip(calls, replayed["observations"], strict=True):
             same = _parsed(observation) == _parsed(call["observation"])
             counts["observations"] += 1
@@ -112,13 +120,21 @@ def _summary(records: int, counts: Counter[str], differing: list[dict[str, Any]]
     elsewhere = len(differing) - counts["injected"]
     if elsewhere:
         reasons.append(f"{elsewhere} other observations differ")
-    if not reasons and counts["agree"] != counts["of"]:
-        reasons.append(f"{counts['of'] - counts['agree']} verdicts differ")
+    hashes = counts["of"] - counts["gold_hash"]
+    if hashes:
+        reasons.append(f"{hashes} gold databases are not the recorded ones: the run was recorded on other databases")
+    verdicts = counts["of"] + counts["outputs_of"] - counts["agree"] - counts["outputs_agree"]
+    if verdicts and not counts["reshaped"]:
+        reasons.append(f"{verdicts} verdicts differ")
     return {
         "agree": counts["agree"],
         "of": counts["of"],
         "gold_hash": {"equal": counts["gold_hash"], "of": counts["of"]},
         "outputs": {"agree": counts["outputs_agree"], "of": counts["outputs_of"]},
+        "verdicts": {
+            "agree": counts["agree"] + counts["outputs_agree"],
+            "of": counts["of"] + counts["outputs_of"],
+        },
         "observations": {"equal": counts["observations_equal"], "of": counts["observations"]},
         "records": records,
         "without_verdict": counts["without_verdict"],
@@ -155,6 +171,21 @@ def _parsed(text: str) -> Any:
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        records: list[dict[str, Any]] = json.load(file)
+    data = path.read_bytes() if path.exists() else gzip.decompress(_packed(path).read_bytes())
+    records: list[dict[str, Any]] = json.loads(data)
     return records
+
+
+def _packed(path: Path) -> Path:
+    return path.with_name(path.name + ".gz")
+
+
+def tables(result: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
+    """The runs as one table: (title, columns, rows)."""
+    columns = ["run", "database", "verdicts", "with outputs", "gold hash", "observations", "replayable"]
+    rows = []
+    for name, run in result.items():
+        shares = [f"{run['agree']}/{run['of']}"]
+        shares += [f"{part.get('agree', part.get('equal'))}/{part['of']}" for part in map(run.get, _PARTS)]
+        rows.append([name, run["database"], *shares, "yes" if run["replayable"] else "; ".join(run["why_not"])])
+    return [("Recorded runs, replayed", columns, rows)]

@@ -57,13 +57,10 @@ def commit(data: Mapping[str, Any], seed: bytes) -> Committed:
         rfc8785.CanonicalizationError, UnicodeEncodeError: as `canonical_bytes`.
     """
     form, values = _open(data)
-    if numbers_are_whole(data):
-        texts = (*map(encode, values),)
-        whole = form.text % texts
-    else:
-        whole = b""
-    if not whole or not whole.isascii():  # keys beyond ASCII have an order of their own
-        texts = (*(encode(value) if type(value) is str else canonical_bytes(value) for value in values),)
+    texts = (*map(encode, values),) if numbers_are_whole(data) else _texts(values)
+    whole = form.text % texts
+    if not whole.isascii():  # keys beyond ASCII have an order of their own
+        texts = _texts(values)
         whole = form.text % texts
     salts = expand(seed, len(texts))
     digests = [sha256(b"\0" + salt + text).hexdigest() for salt, text in zip(salts, texts, strict=True)]
@@ -191,6 +188,10 @@ def _form(names: tuple[str, ...], structure: _Structure) -> _Form:
     keys = [quoted(name).replace("%", "%%") for name in _order(names)]
     text = "{" + ",".join([f"{key}:{value}" for key, value in zip(keys, texts, strict=True)]) + "}"
     return _Form(text.encode(), nodes, "{" + ",".join([f'{key}:"%s"' for key in keys]) + "}")
+
+
+def _texts(values: Sequence[Any]) -> tuple[bytes, ...]:
+    return tuple([encode(value) if type(value) is str else canonical_bytes(value) for value in values])
 
 
 def _shape_of(members: tuple[str, ...] | int) -> str:

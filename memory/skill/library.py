@@ -64,6 +64,7 @@ class Library:
         self._log = Log(folder / LOG)
         self._versions: dict[str, list[Version]] = {}
         self._outcomes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self._served: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.refresh()
 
     def refresh(self) -> None:
@@ -105,15 +106,26 @@ class Library:
                 raise StoreError(f"version {version.key} comes too late or too early: the next one is {expected}")
             self._write({"kind": "version", "version": version.model_dump(mode="json")})
 
-    def record(self, version: Version, *, ok: bool, why: str = "") -> None:
-        """Counts a use of a version: whether its result held, and why not."""
+    def record(self, version: Version, *, ok: bool, request: str, why: str = "") -> None:
+        """Counts a use of a version: whether its result held, and why not. A request that it held for is one by which
+        the procedure is found from then on."""
+        event = {"kind": "outcome", "key": version.key, "ok": ok, "request": request, "why": why, "at": time.time()}
         with self._writing():
-            self._write({"kind": "outcome", "key": version.key, "ok": ok, "why": why, "at": time.time()})
+            self._write(event)
 
     def reliability(self, version: Version) -> float:
-        """ρ = (successes + 1) / (successes + failures + 2), of this version alone (design: formulas)."""
-        good, bad = self.uses(version)
-        return (good + 1) / (good + bad + 2)
+        """ρ = (successes + 2 ρ') / (successes + failures + 2), where ρ' is that of the version before, and 1/2 for the
+        first: the design's formula, with what is known of the procedure in place of knowing nothing (ours)."""
+        earlier = self._versions.get(version.identity, ())[: version.number]
+        found = 0.5
+        for one in earlier:
+            good, bad = self.uses(one)
+            found = (good + 2 * found) / (good + bad + 2)
+        return found
+
+    def requests(self, version: Version) -> tuple[str, ...]:
+        """What the procedure was made from or held for, in any version."""
+        return tuple(dict.fromkeys([*(r.text for r in version.requests), *self._served[version.identity]]))
 
     def uses(self, version: Version) -> tuple[int, int]:
         """How often a version's use succeeded and failed."""
@@ -155,3 +167,5 @@ class Library:
             self._versions.setdefault(version.identity, []).append(version)
         else:
             self._outcomes[event["key"]][0 if event["ok"] else 1] += 1
+            if event["ok"]:
+                self._served[event["key"].partition("@")[0]][event["request"]] = None

@@ -16,6 +16,8 @@ from rebind.types import Frozen, Skill, Slot
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»")
 _NUMBER = re.compile(r"(?<!\w)[+$€£]?\d[\d.,:/ -]*(?:\w*\d\w*)?")
 _NAMES = re.compile(r"(?<=[a-z0-9,;:'’)] )[A-Z][\w'’-]*(?: (?:of |the |and |& )?[A-Z0-9&][\w'’-]*)*")
+_WORD = re.compile(r"[^\W_]+")
+_STEM = 5
 _DAYS = ("%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y")
 
 
@@ -37,6 +39,21 @@ def masked(text: str) -> str:
     text = _QUOTED.sub('"…"', text)
     text = _NUMBER.sub(" 0 ", text)
     return " ".join(_NAMES.sub("X", text).split())
+
+
+def named(skill: Skill, goal: str) -> float:
+    """How far a request names what a skill calls, 0 to 1: of each tool the share of its name's words that the request
+    has too, by their first letters; of all tools the least, for one call that nobody asked for makes a skill wrong."""
+    said = set(_stems(goal))
+    shares = [
+        sum(stem in said for stem in stems) / len(stems) if (stems := _stems(tool)) else 0.0
+        for tool in dict.fromkeys(step.tool.partition("_for_")[0] for step in skill.steps)
+    ]
+    return min(shares, default=0.0)
+
+
+def _stems(text: str) -> list[str]:
+    return [word[:_STEM] for word in _WORD.findall(text.casefold())]
 
 
 def read_values(slots: Sequence[Slot], requests: Sequence[Request], goal: str) -> dict[str, JsonValue]:

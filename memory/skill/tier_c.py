@@ -14,7 +14,7 @@ from rebind.memory.skill.execute import Caller, Execution, execute
 from rebind.memory.skill.library import Library, Version
 from rebind.memory.skill.preconditions import fits, precondition
 from rebind.memory.skill.reads import only_reads
-from rebind.memory.skill.request import masked, read_values
+from rebind.memory.skill.request import masked, named, read_values
 from rebind.memory.skill.validation import invalid
 from rebind.types import Call, Slot
 
@@ -28,14 +28,24 @@ Given = Callable[[Version, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
 
 @dataclass(frozen=True)
 class Settings:
-    """`least`: τ_C, below which no skill counts as one for the request; fit it with `fit_least`. `trusted`: reliability
-    below which a version is not used (ours: two failures and no success). `r`: R. `learn`: whether uses count for
-    reliability; not where no request may have a say in another."""
+    """What is left out of a read; all but τ_C and R are ours.
+
+    `least`: τ_C, below which no skill counts as one for the request; fit it with `tuning.fit_least`. `trusted`:
+    reliability below which a version is not used: it failed, and never held. `near`: share of the best score, and of
+    the best reliability among what is left, that a skill must reach to be handed on beside the best. `named`: share of
+    the score that is how far the request names what the skill calls; the rest is similarity. `r`: R. `learn`: whether
+    uses count for reliability; not where no request may have a say in another."""
 
     least: float = 0.0
-    trusted: float = 0.3
+    trusted: float = 0.4
+    near: float = 0.8
+    named: float = 0.0
     r: int = 3
     learn: bool = True
+
+
+TRYING = Settings(near=0.0)
+"""What a library learns by: nothing is passed over because something else is nearer or surer."""
 
 
 @dataclass(frozen=True)
@@ -69,23 +79,32 @@ class TierC:
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def ranked(self, goal: str, scope: Scope) -> list[tuple[Version, float]]:
-        """U_t: the R current skills most similar to the goal, those below τ_C or not to be trusted left out, the most
-        reliable first, of equals the most similar, and of those the longest. Similarity is the cosine to the nearest
-        request of any of the skill's versions."""
+        """U_t: the R current skills that score best for the goal, without those that `Settings` leave out. What is left
+        counts as equally reliable; of it what does most in one call comes first, then what scores higher."""
         current = [v for v in self.library.current(scope) if self.library.reliability(v) >= self.settings.trusted]
         scored = list(zip(current, self.similarities(goal, current), strict=True))
         scored.sort(key=lambda pair: (-pair[1], -len(pair[0].skill.steps), pair[0].key))
-        best = [(v, s) for v, s in scored if s >= self.settings.least][: self.settings.r]
-        return sorted(best, key=lambda pair: -self.library.reliability(pair[0]))
+        near = self.settings.near
+        least = max(self.settings.least, near * scored[0][1]) if scored else 0.0
+        best = [(v, s) for v, s in scored if s >= least][: self.settings.r]
+        surest = max((self.library.reliability(v) for v, _ in best), default=0.0)
+        sure = [(v, s) for v, s in best if self.library.reliability(v) >= near * surest]
+        return sorted(sure, key=lambda pair: -len(pair[0].skill.steps))
 
     def similarities(self, goal: str, versions: Sequence[Version]) -> list[float]:
-        """sim(q, s) for each version."""
-        texts = [masked(goal), *(masked(r.text) for v in versions for r in v.requests)]
+        """sim(q, s) for each version: the cosine to the nearest request that any version of it was made from or held
+        for, and in part how far the goal names what it calls (see `Settings.named`)."""
+        known = [list(map(masked, self.library.requests(v))) for v in versions]
+        texts = [masked(goal), *(text for own in known for text in own)]
         missing = list(dict.fromkeys(t for t in texts if t not in self._vectors))
         if missing:
             self._vectors |= dict(zip(missing, self._encode(missing), strict=True))
         query = self._vectors[texts[0]]
-        return [max(float(query @ self._vectors[masked(r.text)]) for r in v.requests) for v in versions]
+        share = self.settings.named
+        return [
+            (1 - share) * max(float(query @ self._vectors[text]) for text in own) + share * named(version.skill, goal)
+            for version, own in zip(versions, known, strict=True)
+        ]
 
     def read(
         self, asked: Asked, call: Caller, given: Given | None = None, on_row: Callable[[Row], None] = lambda _: None
@@ -107,7 +126,7 @@ class TierC:
             problem = invalid(version.skill, execution)
             on_row({"what": "validation", "skill": version.key, "calls": len(execution.calls), "problem": problem})
             if self.settings.learn:
-                self.library.record(version, ok=problem is None, why=problem or "")
+                self.library.record(version, ok=problem is None, request=asked.goal, why=problem or "")
             if problem is None:
                 return Reading(True, version, values, execution)
             if any(c.ok and not only_reads(c.tool) for c in execution.calls):
@@ -151,21 +170,3 @@ def _under(value: JsonValue, key: str) -> list[JsonValue]:
         inner = [one for v in value.values() for one in _under(v, key)]
         return [value[key], *inner] if key in value else inner
     return [one for item in value for one in _under(item, key)] if isinstance(value, list) else []
-
-
-def fit_least(similarities: Sequence[float], valid: Sequence[bool], precision: float = 0.95) -> float:
-    """τ_C: the least similarity from which on at least `precision` of what was retrieved was valid (design: formulas).
-    Where there is none, the one with the best F1, the least of equals (ours); infinite where nothing was valid. Fit it
-    on the induction split."""
-    order = sorted(zip(similarities, valid, strict=True), reverse=True)
-    least, best, good = float("inf"), (0.0, 0.0), 0
-    for count, (similarity, held) in enumerate(order, 1):
-        good += held
-        if count < len(order) and order[count][0] == similarity:
-            continue
-        if good / count >= precision:
-            least = similarity
-        best = max(best, (2 * good / (count + sum(valid)), -similarity))
-    if least < float("inf") or not good:
-        return least
-    return -best[1]

@@ -21,7 +21,7 @@ SHIFT_LEVELS: tuple[ShiftLevel, ...] = ("none", "small", "medium", "large")
 LengthGroup = Literal["<5", "5-10", "11-20", "21-35", ">35"]
 LENGTH_GROUPS: tuple[LengthGroup, ...] = ("<5", "5-10", "11-20", "21-35", ">35")
 Outcome = Literal["valid", "invalid-agent", "invalid-infra"]
-Purpose = Literal["actor", "writer", "ranker", "summary", "induction"]
+Purpose = Literal["actor", "writer", "ranker", "summary", "induction", "user"]
 
 
 class Frozen(BaseModel):
@@ -476,6 +476,15 @@ class Checked(Protocol):
 
     def check(self, families: Sequence[str] | None, seeds: Sequence[int], progress: Progress) -> dict[str, Any]:
         """Proves the tasks: shares of runs that passed, and `failures`, a list that is empty where all is well."""
+        ...
+
+
+@runtime_checkable
+class Installable(Protocol):
+    """What a World offers besides where it is another package, for `rebind envs install`."""
+
+    def install(self) -> str:
+        """Makes what it runs in; says where, and what is still to be done."""
         ...
 
 

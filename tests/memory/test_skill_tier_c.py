@@ -31,9 +31,10 @@ from rebind.memory.skill.environment import FROM_MEMORY, SkillEnvironment
 from rebind.memory.skill.identity import generalised, identity
 from rebind.memory.skill.induce import induce
 from rebind.memory.skill.library import Library, Version
-from rebind.memory.skill.request import masked, read_values, request_of
+from rebind.memory.skill.request import masked, named, read_values, request_of
 from rebind.memory.skill.scoping import admits
-from rebind.memory.skill.tier_c import Asked, Settings, TierC, fit_least, observed
+from rebind.memory.skill.tier_c import Asked, Settings, TierC, observed
+from rebind.memory.skill.tuning import Tuning, fit_least, mean_precision
 from rebind.memory.skill.validation import fails_on_source
 from rebind.types import Call, Decoding, Record, Skill, Slot, Step, SupportAsk, ToolCall
 
@@ -116,13 +117,14 @@ def test_versions_and_reliability_are_there_after_a_restart_and_a_torn_line_is_n
     library = Library(tmp_path)
     version = stored(library)
     for ok in (True, True, False):
-        library.record(version, ok=ok)
+        library.record(version, ok=ok, request="Write to Bob")
     with (tmp_path / "skills.log").open("ab") as file:
         file.write(b"0123 torn")
     again = Library(tmp_path)
     assert again.all() == library.all()
     assert again.reliability(version) == 3 / 5
-    again.record(version, ok=True)
+    assert again.requests(version) == (record().instruction, "Write to Bob")
+    again.record(version, ok=True, request="Write to Bob")
     assert Library(tmp_path).uses(version) == (3, 1)
 
 
@@ -232,12 +234,14 @@ def test_where_nothing_was_written_the_next_skill_is_tried(tmp_path: Path) -> No
             "steps": (
                 skill().steps[0],
                 skill().steps[0].model_copy(update={"args": {"query": {"from": 0, "path": ["nothing"]}}}),
+                skill().steps[0],
             ),
         }
     )
     broken = library.next_version(bad.model_copy(update={"expects": ()}), record().instruction, MAIL)
     library.append(broken)
-    library.record(broken, ok=True)
+    library.record(broken, ok=True, request=record().instruction)
+    library.record(good, ok=True, request=record().instruction)
     tier = TierC(library, embed)
     assert [v for v, _ in tier.ranked(record().instruction, BOTH)] == [broken, good]
     reading = tier.read(Asked(record().instruction, BOTH), world.call)
@@ -264,11 +268,68 @@ def test_the_gate_hands_on_nothing_below_tau_and_frozen_reliability_stays(tmp_pa
     assert library.uses(version) == (0, 0)
 
 
-def test_tau_is_the_least_similarity_that_keeps_the_precision() -> None:
-    assert fit_least([0.9, 0.8, 0.7, 0.6], [True, True, True, False], 0.95) == 0.7
-    assert fit_least([0.9, 0.7, 0.7], [True, True, False], 0.95) == 0.9
-    assert fit_least([0.9, 0.8, 0.7], [False, True, False], 0.95) == 0.8
-    assert fit_least([0.9], [False], 0.95) == float("inf")
+def test_tau_is_the_least_score_that_keeps_the_precision() -> None:
+    assert fit_least([[(0.9, True), (0.8, True)], [(0.7, True), (0.6, False)]]) == 0.7
+    assert fit_least([[(0.9, True)], [(0.7, True)], [(0.7, True), (0.6, False)]]) == 0.7
+    assert fit_least([[(0.9, False)], []]) == float("inf")
+
+
+def test_a_few_pairs_at_the_top_make_no_tau() -> None:
+    requests = [[(0.9, True)], [(0.8, False), (0.7, True)], [(0.6, True)], [(0.5, False)]]
+    assert fit_least(requests) == 0.6
+
+
+def test_silence_costs_where_something_was_valid_and_nothing_else() -> None:
+    requests = [[(0.9, True), (0.8, False)], [(0.5, True)], [(0.4, False)]]
+    assert mean_precision(requests, 0.6) == 0.25
+    assert mean_precision(requests, 0.85) == 0.5
+    assert mean_precision(requests, 0.45) == 0.75
+
+
+def test_of_shares_that_do_equally_well_the_least_is_taken(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    stored(library)
+    tuning = Tuning(library, embed)
+    tuning.ask("Send mail and search contacts", BOTH, lambda _: True)
+    assert tuning.settings().named == 0.0
+
+
+def test_the_words_of_a_request_are_heeded_where_they_tell_valid_skills_from_others(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    right = stored(library)
+    look = skill().steps[0].model_copy(update={"tool": "contacts_delete"})
+    wrong = library.next_version(skill().model_copy(update={"steps": (look,)}), record().instruction, MAIL)
+    library.append(wrong)
+    tuning = Tuning(library, embed)
+    for words in ("Search the contacts and send a mail", "Send a mail after a search of the contacts"):
+        tuning.ask(words, BOTH, lambda version: version == right)
+    assert tuning.settings().named > 0
+
+
+def test_a_request_names_a_skill_no_more_than_the_call_it_names_least() -> None:
+    assert named(skill(), "Search my contacts and send a mail") == 1.0
+    assert named(skill(), "Send a mail") == 0.0
+    assert named(skill(), "Searching contacts") == 0.0
+
+
+def test_a_skill_is_found_by_what_it_held_for_and_a_later_version_starts_from_what_is_known(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    first = stored(library)
+    library.record(first, ok=True, request="Drop Anna a line")
+    second = stored(library, name="Anna Smith")
+    assert library.reliability(second) == library.reliability(first) == 2 / 3
+    assert TierC(library, embed).similarities("Drop Anna a line", [second]) == pytest.approx([1.0], abs=1e-6)
+
+
+def test_a_skill_that_never_held_is_not_handed_on_beside_one_that_did(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    good = stored(library)
+    untried = stored(library, urgent=True)
+    found = [v.key for v, _ in TierC(library, embed).ranked(record().instruction, BOTH)]
+    assert sorted(found) == sorted([good.key, untried.key])
+    for _ in range(3):
+        library.record(good, ok=True, request=record().instruction)
+    assert [v for v, _ in TierC(library, embed).ranked(record().instruction, BOTH)] == [good]
 
 
 class Box:
@@ -322,15 +383,12 @@ def test_a_miss_is_tier_b_to_the_word_and_within_the_same_budget(budget: int) ->
     assert missed.flags == ("no-skill", "fallback:evidence", *tier_b.flags)
 
 
-def test_a_version_that_failed_twice_and_never_held_is_not_used_until_it_is_replaced(tmp_path: Path) -> None:
+def test_a_version_that_failed_and_never_held_is_not_used(tmp_path: Path) -> None:
     library = Library(tmp_path)
     version = stored(library)
-    library.record(version, ok=False)
     assert [v for v, _ in TierC(library, embed).ranked(record().instruction, BOTH)] == [version]
-    library.record(version, ok=False)
+    library.record(version, ok=False, request=record().instruction)
     assert TierC(library, embed).ranked(record().instruction, BOTH) == []
-    newer = stored(library, name="Anna Smith")
-    assert [v for v, _ in TierC(library, embed).ranked(record().instruction, BOTH)] == [newer]
 
 
 def test_scope_of_skills_decides_as_scope_of_evidence_does() -> None:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import JsonValue
-
 from rebind.canon import digest
+from rebind.envs.adapters.pairs import bindings
 from rebind.envs.adapters.tau2.install import PLACE
 from rebind.errors import UserError, did_you_mean
-from rebind.types import Binding, BindingKind, ToolCall
+from rebind.types import Binding, ToolCall
 
 DOMAINS = ("airline", "retail", "telecom")
 SOLO = ("telecom",)
 """Domains that τ² lets an agent solve from a ticket, with the customer's own tools besides its own."""
-_REFUSED = frozenset({("retail", "12")})
+_REFUSED = frozenset({("retail", "12"), ("retail", "105")})
 """Tasks of this version whose gold writes the tools themselves refuse, so that doing nothing is right."""
 _READING = ("calculate", "check_", "find_", "get_", "list_", "search_", "think", "transfer_")
-_KINDS: tuple[tuple[BindingKind, tuple[str, ...]], ...] = (
-    ("user", ("user_id", "first_name", "last_name", "email", "customer_id", "phone_number")),
-    ("location", ("address", "city", "state", "country", "zip", "origin", "destination")),
-    ("date", ("date", "dob")),
-    ("record", ("_id", "_ids", "flight_number")),
-)
 
 
 @dataclass(frozen=True)
@@ -53,16 +46,8 @@ class Tau2Task:
         return self.domain in SOLO
 
     def bindings(self) -> tuple[Binding, ...]:
-        """The values of the gold calls: one binding for each argument name and distinct value, in order of calls."""
-        found: dict[str, JsonValue] = {}
-        for call in self.calls:
-            for name, value in _leaves(call.args):
-                same = [key for key in found if key.split("#")[0] == name]
-                if all(found[key] != value for key in same):
-                    found[name if not same else f"{name}#{len(same) + 1}"] = value
-        return tuple(
-            Binding(name=k, kind=_kind(k.split("#")[0]), value=v, central=len(found) == 1) for k, v in found.items()
-        )
+        """The values of the gold calls."""
+        return bindings(self.calls)
 
 
 def tasks(domain: str | None = None) -> tuple[Tau2Task, ...]:
@@ -131,25 +116,6 @@ def _scenario(raw: dict[str, Any]) -> str:
         return instructions
     parts = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
     return "\n".join(str(instructions[part]) for part in parts if instructions.get(part))
-
-
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """Argument values by name; lists of plain values stay whole, lists of objects are walked."""
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield from _leaves(one, str(key))
-    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
-        for one in value:
-            yield from _leaves(one, name)
-    else:
-        yield name, value
-
-
-def _kind(name: str) -> BindingKind:
-    for kind, words in _KINDS:
-        if any(name.endswith(word) or name.startswith(word) for word in words):
-            return kind
-    return "parameter"
 
 
 def _data(domain: str) -> Path:

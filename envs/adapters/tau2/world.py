@@ -75,7 +75,8 @@ class Tau2World:
         last = "respond" if self._customer and not one.solo else "done"
 
         def acts(_env: Environment) -> Iterator[Action]:
-            yield from one.calls
+            for call in one.calls:  # noqa: UP028 — what is sent in must not go on to a tuple
+                yield call
             yield ToolCall(tool=last, args={"message": ". ".join(one.told) or "done"})
 
         return acts

@@ -23,7 +23,8 @@ from rebind.memory.shard.scope import Scope
 from rebind.memory.skill.identity import identity
 from rebind.memory.skill.library import Library, Version
 from rebind.memory.skill.request import request_of
-from rebind.memory.skill.tier_c import Encode, Settings, TierC, fit_least
+from rebind.memory.skill.tier_c import TRYING, Encode, TierC
+from rebind.memory.skill.tuning import Tuning, fit_least
 from rebind.types import Call, Progress
 
 INDUCTION = 0.7
@@ -112,28 +113,26 @@ class _Bench:
         """Tier C after the induction traces, in order: each task is first tried with what is known so far, which gives
         reliabilities and the pairs that τ_C is fitted to; then its own skill is stored, if it passes its tests."""
         library = Library(folder)
-        tier = TierC(library, self._encode)
-        found: list[tuple[float, bool]] = []
+        tier, tuning = TierC(library, self._encode, TRYING), Tuning(library, self._encode)
         for task in train:
-            found += [(s, self._ground.valid(v, task)) for v, s in tier.ranked(task.goal, task.scope)]
+            tuning.ask(task.goal, task.scope, lambda version, task=task: self._ground.valid(version, task))
             self._ground.try_out(tier, task)
             if task.skill is not None:
                 version = library.next_version(task.skill, task.goal, metas(task.skill))
                 if self._ground.holds(version.skill, task):
                     library.append(version)
-        least = fit_least([s for s, _ in found], [v for _, v in found])
-        self._facts.append({"tau_c": round(least, 4), "versions": len(library.all()),
+        settings = tuning.settings()
+        self._facts.append({"tau_c": round(settings.least, 4), "named": settings.named, "versions": len(library.all()),
                             "procedures": len(library.current(Scope()))})  # fmt: skip
-        return TierC(library, self._encode, Settings(least=least, learn=False))
+        return TierC(library, self._encode, settings)
 
     def _fitted(self, method: Baseline, known: Sequence[Task]) -> float:
         """The threshold of a baseline by Tier C's rule, on the induction traces, each left out in turn."""
-        pairs = [
-            (score, self._ground.valid(version, task))
+        return fit_least([
+            [(score, self._ground.valid(version, task))
+             for version, score in method.top(task.goal, task.scope, frozenset({n}))]
             for n, task in enumerate(known)
-            for version, score in method.top(task.goal, task.scope, frozenset({n}))
-        ]
-        return fit_least([s for s, _ in pairs], [v for _, v in pairs])
+        ])  # fmt: skip
 
     def _baseline(self, method: Baseline, task: Task, least: float | None, tier: TierC) -> Measured:
         handed = [v for v, score in method.top(task.goal, task.scope) if least is None or score >= least]

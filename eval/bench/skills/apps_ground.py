@@ -97,13 +97,11 @@ class Ground:
         return None
 
     def try_out(self, tier: TierC, task: Task) -> None:
-        """Counts for reliability what comes of the skills that Tier C finds for a task, down to the first that ends."""
+        """Counts for reliability what comes of each skill that Tier C finds for a task, on the task's own state."""
         for version, _ in tier.ranked(task.goal, task.scope):
             solo = self.solo(version, task)
             if solo.filled:
-                tier.library.record(version, ok=solo.steps is not None)
-            if solo.last:
-                return
+                tier.library.record(version, ok=solo.steps is not None, request=task.goal)
 
     def read(self, tier: TierC, task: Task) -> tuple[Reading, int | None]:
         """Tier C's own read path on a task, and the steps with it as in `walk`."""

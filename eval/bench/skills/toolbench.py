@@ -27,7 +27,8 @@ from rebind.memory.skill.identity import identity
 from rebind.memory.skill.induce import induce
 from rebind.memory.skill.library import Library, Version
 from rebind.memory.skill.request import read_values, request_of
-from rebind.memory.skill.tier_c import Encode, Settings, TierC, fit_least
+from rebind.memory.skill.tier_c import TRYING, Encode, TierC
+from rebind.memory.skill.tuning import Tuning, fit_least
 from rebind.memory.skill.validation import fails_on_source, invalid
 from rebind.types import Call, Progress, Record, Skill, ToolCall
 
@@ -83,7 +84,7 @@ class Task:
 def run_toolbench(
     data: Path, seeds: Sequence[int] = SEEDS, encode: Encode | None = None, progress: Progress = lambda *_: None
 ) -> dict[str, Any]:
-    """Every method on every split, `seeds` times with other runs for induction.
+    """Every method on every split, once for each seed with other runs for induction.
 
     Raises:
         UserError: the folder holds no recorded runs.
@@ -95,22 +96,8 @@ def run_toolbench(
     facts: list[dict[str, Any]] = []
     for number, seed in enumerate(seeds):
         progress(f"seed {seed}", number, len(seeds))
-        rng = random.Random(f"skills toolbench {seed}")
-        drawn = rng.sample(tasks, len(tasks))
-        cut = round(INDUCTION * len(drawn))
-        train, queries = drawn[:cut], drawn[cut:]
-        for key, found in _rows(train, queries, encode, facts).items():
-            rows.setdefault((key[0], IN, key[1]), []).append(found)
-        out: dict[tuple[str, bool], list[Measured]] = {}
-        families = sorted({one for t in tasks for one in t.families})
-        rng.shuffle(families)
-        for held in (set(families[n::FOLDS]) for n in range(FOLDS)):
-            seen = [t for t in train if not t.families & held]
-            asked = [t for t in queries if t.families <= held]
-            for key, found in _rows(seen, asked, encode, []).items():
-                out.setdefault(key, []).extend(found)
-        for key, found in out.items():
-            rows.setdefault((key[0], OUT, key[1]), []).append(found)
+        for key, found in _of_seed(seed, tasks, encode, facts).items():
+            rows.setdefault(key, []).append(found)
     progress("done", len(seeds), len(seeds))
     made = {key: {"method": key[0], "split": key[1], **summary(found)} for key, found in rows.items()}
     plain = [(name, split, name == TIER_C) for split in (IN, OUT) for name in (*BASELINES, TIER_C)]
@@ -122,6 +109,25 @@ def run_toolbench(
         "libraries": facts,
         **_usable(runs, tasks),
     }
+
+
+def _of_seed(
+    seed: int, tasks: Sequence[Task], encode: Encode, facts: list[dict[str, Any]]
+) -> dict[tuple[str, str, bool], list[Measured]]:
+    """One draw of induction runs: in domain, then each fold of held-out tools."""
+    rng = random.Random(f"skills toolbench {seed}")
+    drawn = rng.sample(tasks, len(tasks))
+    cut = round(INDUCTION * len(drawn))
+    train, queries = drawn[:cut], drawn[cut:]
+    rows = {(name, IN, gated): found for (name, gated), found in _rows(train, queries, encode, facts).items()}
+    families = sorted({one for t in tasks for one in t.families})
+    rng.shuffle(families)
+    for held in (set(families[n::FOLDS]) for n in range(FOLDS)):
+        seen = [t for t in train if not t.families & held]
+        asked = [t for t in queries if t.families <= held]
+        for (name, gated), found in _rows(seen, asked, encode, []).items():
+            rows.setdefault((name, OUT, gated), []).extend(found)
+    return rows
 
 
 def _usable(runs: Sequence[Run], tasks: Sequence[Task]) -> dict[str, Any]:
@@ -185,33 +191,38 @@ def _handed(method: Baseline, task: Task, least: float | None) -> list[Version]:
 
 def _fitted(method: Baseline, train: Sequence[Task], sources: Sequence[Task]) -> float:
     """A baseline's threshold by Tier C's rule, on the induction runs, each with its own skills left out."""
-    pairs: list[tuple[float, bool]] = []
+    found: list[list[tuple[float, bool]]] = []
     for task in train:
         own = frozenset(n for n, source in enumerate(sources) if source is task)
-        pairs += _pairs(method.top(task.run.query, task.scope, own), task)
-    return fit_least([s for s, _ in pairs], [v for _, v in pairs])
+        found.append(_pairs(method.top(task.run.query, task.scope, own), task))
+    return fit_least(found)
 
 
 def _learnt(train: Sequence[Task], folder: Path, encode: Encode, facts: list[dict[str, Any]]) -> TierC:
     """Tier C after the induction runs, in order: each query is first tried with what is known so far."""
     library = Library(folder)
-    tier = TierC(library, encode)
-    pairs: list[tuple[float, bool]] = []
+    tier, tuning = TierC(library, encode, TRYING), Tuning(library, encode)
     for task in train:
         found = tier.ranked(task.run.query, task.scope)
-        pairs += _pairs(found, task)
+        tuning.ask(task.run.query, task.scope, lambda version, task=task: _known(version, task))
         for version, _ in found:
             judged = _judged(version, task)
             if judged.clear:
-                library.record(version, ok=judged.saved is not None)
+                library.record(version, ok=judged.saved is not None, request=task.run.query)
         for skill, record in task.skills:
             version = library.next_version(skill, task.run.query, _metas(skill))
             if fails_on_source(version.skill, record, task.call) is None:
                 library.append(version)
-    least = fit_least([s for s, _ in pairs], [v for _, v in pairs])
-    facts.append({"tau_c": round(least, 4), "versions": len(library.all()), "procedures": len(library.current(Scope())),
-                  "induction_pairs": len(pairs), "induction_valid": sum(v for _, v in pairs)})  # fmt: skip
-    return TierC(library, encode, Settings(least=least, learn=False))
+    settings = tuning.settings()
+    facts.append({"tau_c": round(settings.least, 4), "named": settings.named, "versions": len(library.all()),
+                  "procedures": len(library.current(Scope()))})  # fmt: skip
+    return TierC(library, encode, settings)
+
+
+def _known(version: Version, task: Task) -> bool | None:
+    """Whether a skill is valid; None where the recording does not tell."""
+    judged = _judged(version, task)
+    return judged.saved is not None if judged.clear else None
 
 
 @dataclass(frozen=True)

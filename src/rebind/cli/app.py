@@ -7,7 +7,7 @@ import sys
 import typer
 
 from rebind import __version__
-from rebind.cli import bank, bench, demo, doctor, envs, export, ledger, power, report, study, targets, usable
+from rebind.cli import bank, bench, data, demo, doctor, envs, export, ledger, power, report, study, targets, usable
 from rebind.errors import LimitReached, ProviderRefused, RebindError, UserError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(export.app, name="export")
 app.add_typer(usable.app, name="usable")
 app.add_typer(envs.app, name="envs")
+app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 app.command("doctor")(doctor.doctor)
 

@@ -175,6 +175,18 @@ def browser_faults(
     facts("All", {name: value for name, value in result.items() if name not in ("rows", "kinds")})
 
 
+@app.command("tau-replay")
+def tau_replay(
+    data: Path = typer.Option(..., "--data", help="Folder of τ-bench."), as_json: bool = JSON_OPTION
+) -> None:
+    """Replay τ-bench's recorded runs against the matching databases; hold verdicts and observations side by side."""
+    from rebind.eval.bench.tau_replay import run_tau_replay, tables
+
+    with progress("tau-replay") as bar:
+        result = run_tau_replay(data, bar)
+    show(result, tables(result), as_json)
+
+
 @osu.command()
 def synthetic(
     seeds: int = typer.Option(10, "--seeds", min=1, help="Seeds 0 to N-1, 200 episodes each."),

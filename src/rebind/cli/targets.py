@@ -40,12 +40,16 @@ def build(  # noqa: PLR0913, PLR0917 — one parameter an option
         return
     if out is None or data or dry_run:
         raise UserError("give --out FOLDER; --data and --dry-run go with --from NAME")
+    if paper_scale == (bank is not None) or paper_scale != (env is not None):
+        raise UserError("give either --bank BANK, or --paper-scale with --env NAME")
+    _build(out, bank, env, workers, as_json)
+
+
+def _build(out: Path, bank: Path | None, env: str | None, workers: int, as_json: bool) -> None:
     from rebind.banks.paper import build_paper_scale
     from rebind.banks.shift import build_targets
     from rebind.banks.shipped import locate
 
-    if paper_scale == (bank is not None) or paper_scale != (env is not None):
-        raise UserError("give either --bank BANK, or --paper-scale with --env NAME")
     with progress("targets") as bar:
         if bank is not None:
             built = build_targets(locate(bank), out, workers=workers, progress=bar)

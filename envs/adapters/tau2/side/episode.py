@@ -17,7 +17,7 @@ from tau2.domains.telecom.data_model import TelecomDB
 from tau2.domains.telecom.user_data_model import TelecomUserDB
 from tau2.domains.telecom.utils import TELECOM_DB_PATH, TELECOM_USER_DB_PATH
 from tau2.environment.toolkit import ToolType
-from tau2.utils import DATA_DIR
+from tau2.utils import DATA_DIR, load_file
 
 from .tables import Table, rows
 
@@ -33,16 +33,17 @@ class Episodes:
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}
-        self._tasks: dict[str, dict[str, Task]] = {}
+        self._tasks: dict[str, dict[str, Any]] = {}
         self._said: list[str] = []
         self._calls: list[ToolCall] = []
 
     def start(self, domain: str, task: str, solo: bool = False) -> dict[str, Any]:
         """Opens a task; returns `policy`, `tools` (OpenAI's form) and `guidelines` (for who plays the customer)."""
-        module = _DOMAINS[domain][0]
         if domain not in self._tasks:
-            self._tasks[domain] = {one.id: one for one in module.get_tasks(None)}
-        self._domain, self._task, self._solo = domain, self._tasks[domain][task], solo
+            path = DATA_DIR / "tau2" / "domains" / domain / "tasks.json"
+            self._tasks[domain] = {raw["id"]: raw for raw in load_file(path)}
+        self._domain, self._solo = domain, solo
+        self._task = Task.model_validate(self._tasks[domain][task])
         self._environment = self._at_start(solo)
         self._said, self._calls = [], []
         tools = self._environment.get_tools()

@@ -24,7 +24,7 @@ from tau2.environment.toolkit import ToolType, is_tool
 from .tables import Table
 
 
-class _Airline(AirlineTools):  # type: ignore[misc]
+class _Airline(AirlineTools):
     @is_tool(ToolType.WRITE)
     def book_reservation(self, **given: Any) -> Any:
         """τ-bench leaves the seats of a flight as they are."""
@@ -61,7 +61,7 @@ class _Airline(AirlineTools):  # type: ignore[misc]
         return pairs
 
 
-class _Retail(RetailTools):  # type: ignore[misc]
+class _Retail(RetailTools):
     def _is_pending_order(self, order: Any) -> bool:
         """τ-bench takes an order whose items were modified for one that is pending no more."""
         return bool(order.status == "pending")
@@ -112,11 +112,11 @@ class Recorded:
     """One domain of τ-bench over the database files of a folder."""
 
     def __init__(self, domain: str, folder: str) -> None:
-        """Loads `folder`/<table>.json.gz. Raises FileNotFoundError, or pydantic's ValidationError where a database is
-        none of τ-bench's."""
+        """Loads `folder`/<table>.json, packed with gzip or not. Raises FileNotFoundError, or pydantic's ValidationError
+        where a database is none of τ-bench's."""
         self._airline = domain == "airline"
         fixed, tables = ("flights", ["reservations", "users"]) if self._airline else ("products", ["orders", "users"])
-        raw = {name: _read(Path(folder) / f"{name}.json.gz") for name in (fixed, *tables)}
+        raw = {name: _read(Path(folder) / f"{name}.json") for name in (fixed, *tables)}
         self._database = (FlightDB if self._airline else RetailDB).model_validate(_lifted(raw))
         self._raw, self._fixed, self._tables = raw, fixed, tables
         self._texts = {name: {key: str(_hashable(one)) for key, one in table.items()} for name, table in raw.items()}
@@ -227,5 +227,6 @@ def _hashable(value: Any) -> Any:
 
 
 def _read(path: Path) -> Any:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
+    """A JSON file, or that file packed with gzip."""
+    packed = path.with_name(path.name + ".gz")
+    return json.loads(path.read_bytes() if path.exists() else gzip.decompress(packed.read_bytes()))

@@ -1,0 +1,54 @@
+"""Proves ToolBench's tasks: what `rebind envs check toolbench` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rebind.envs.toolbench.env import ToolbenchEnv
+from rebind.envs.toolbench.tasks import ToolbenchTask, library
+from rebind.envs.toolbench.trace import FINISH
+from rebind.envs.toolbench.world import solution, target
+from rebind.types import Action, Progress, ToolCall
+
+
+def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress) -> dict[str, Any]:
+    """Plays, of each family (all where None), up to as many tasks as there are seeds: the recorded way, nothing but an
+    answer, and the recorded way of the next task (`stale`).
+
+    Returns `families`, `tasks`, `responses`, the shares `oracle_pass`, `noop_pass`, `stale_pass`, and `failures`.
+    Raises UserError for an unknown family.
+    """
+    data, env = library(), ToolbenchEnv()
+    chosen = data.families() if names is None else {name: data.family(name) for name in names}
+    every = list(data.tasks.values())
+    runs: dict[str, list[bool]] = {"oracle": [], "noop": [], "stale": []}
+    failures: list[dict[str, Any]] = []
+    for done, (name, members) in enumerate(chosen.items()):
+        progress(name, done, len(chosen))
+        for one in members[: len(seeds)]:
+            other = next((o for o in [*members, *every] if set(map(str, one.calls)) - set(map(str, o.calls))), None)
+            nothing = ToolCall(tool=FINISH, args={"return_type": "give_answer", "final_answer": "I do not know"})
+            played: dict[str, Sequence[Action]] = {"oracle": solution(one), "noop": (nothing,)}
+            played |= {"stale": solution(other)} if other else {}
+            for kind, actions in played.items():
+                passed = _passes(env, one, actions)
+                runs[kind].append(passed)
+                if passed != (kind == "oracle"):
+                    failures.append({"family": name, "task": one.id, "what": f"{kind}: {passed}"})
+    shares = {f"{kind}_pass": sum(passed) / len(passed) if passed else None for kind, passed in runs.items()}
+    return {
+        "families": len(chosen),
+        "tasks": len(runs["oracle"]),
+        "responses": len(data.responses),
+        **shares,
+        "failures": failures,
+    }
+
+
+def _passes(env: ToolbenchEnv, one: ToolbenchTask, actions: Sequence[Action]) -> bool:
+    env.reset(options={"seal": target(one).seal})
+    for action in actions:
+        if env.step(action)[2]:
+            break
+    return env.verify().success
