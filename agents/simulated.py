@@ -74,7 +74,7 @@ class Weather:
     always: tuple[int, Fault] | None = None
     """A fault that stays: from this request on, every one."""
     latency: float = 0.0
-    """Seconds before each answer."""
+    """Seconds from a request's arrival to its answer, the model's own work included."""
     hang: float = 3600.0
     """Seconds that a "timeout" takes; ends early with the server."""
     drip: float = 0.02
@@ -94,7 +94,8 @@ class Weather:
 class SimulatedModel:
     """The server: runs from `start`, or entering the context, until `close`."""
 
-    def __init__(self, name: str, script: Script, weather: Weather | None = None) -> None:
+    def __init__(self, name: str, script: Script, weather: Weather | None = None, *, keep: bool = True) -> None:
+        """`keep`: whether `requests` and `injected` are kept; a long run would fill the memory with them."""
         self.name = name if name.startswith(PREFIX) else PREFIX + name
         self.script = script
         self.weather = weather or Weather()
@@ -104,7 +105,8 @@ class SimulatedModel:
         """What went wrong with each of them."""
         self.most_at_once = 0
         """Completion requests that were served at the same time, at most."""
-        self._under_way = 0
+        self._keep = keep
+        self._arrived = self._under_way = 0
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._restarts = threading.Lock()
@@ -144,21 +146,26 @@ class SimulatedModel:
         self.close()
 
     @contextmanager
-    def serving(self, body: dict[str, Any]) -> Iterator[Fault | None]:
-        """Notes a request, waits out the latency, and says what is to go wrong with it."""
+    def serving(self, body: dict[str, Any], arrived: float) -> Iterator[Fault | None]:
+        """Notes a request that came at a monotonic time, waits out the latency, and says what is to go wrong with
+        it."""
         with self._lock:
-            number = len(self.requests)
+            number = self._arrived
+            self._arrived += 1
             fault = self.weather.fault(number)
             if fault is None and self.weather.most is not None and self._under_way >= self.weather.most:
                 fault = "429"
-            self.requests.append(body)
-            self.injected.append(fault)
+            if self._keep:
+                self.requests.append(body)
+                self.injected.append(fault)
             self._under_way += fault is None
             self.most_at_once = max(self.most_at_once, self._under_way)
         if fault == "down":
             self._outage()
         try:
-            self._closing.wait(self.weather.latency + (self.weather.hang if fault == "timeout" else 0.0))
+            until = arrived + self.weather.latency + (self.weather.hang if fault == "timeout" else 0.0)
+            if (left := until - time.monotonic()) > 0:
+                self._closing.wait(left)
             yield fault
         finally:
             with self._lock:
@@ -306,8 +313,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _complete(self, body: dict[str, Any]) -> None:
         model, weather = self._model, self._model.weather
-        with model.serving(body) as fault:
-            deliver(self, model.completion(body), fault, weather.retry_after, weather.drip)
+        arrived = time.monotonic()
+        whole = model.completion(body)
+        with model.serving(body, arrived) as fault:
+            deliver(self, whole, fault, weather.retry_after, weather.drip)
 
     def _send(self, status: int, value: Any) -> None:
         send(self, json.dumps(value).encode(), status)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rebind.envs import names, world
 from rebind.errors import UserError, did_you_mean
 from rebind.types import World
 
 
+@cache
 def world_of(env_id: str) -> World:
     """The world whose tasks have that id.
 

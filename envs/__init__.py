@@ -12,6 +12,7 @@ GROUP = "rebind.worlds"
 
 _BUILT_IN = {
     "apps": "rebind.envs.apps.world:AppsWorld",
+    "appworld": "rebind.envs.adapters.appworld.world:AppWorldWorld",
     "desk": "rebind.envs.sites.world:DeskWorld",
     "miniwob": "rebind.envs.miniwob.world:MiniwobWorld",
     "sites": "rebind.envs.sites.world:SitesWorld",
@@ -19,6 +20,7 @@ _BUILT_IN = {
     "toolbench": "rebind.envs.toolbench.world:ToolbenchWorld",
 }
 _GYMNASIUM = {
+    "rebind/AppWorld-v0": "rebind.envs.adapters.appworld.env:AppWorldEnv",
     "rebind/Apps-v0": "rebind.envs.apps.env:AppsEnv",
     "rebind/Desk-v0": "rebind.envs.sites.env:DeskEnv",
     "rebind/Miniwob-v0": "rebind.envs.miniwob.env:MiniwobEnv",

@@ -32,6 +32,7 @@ from rebind.types import (
     Episode,
     Model,
     Outcome,
+    Record,
     Request,
     Selection,
     Step,
@@ -53,6 +54,8 @@ class Bench:
     selections: dict[str, Selection]
     idle: dict[str, SimpleQueue[Environment]] = field(default_factory=dict)
     """Warm environments by Gymnasium id; made on demand, used by one thread at a time."""
+    caps: dict[str, int] = field(default_factory=dict)
+    """What `note_cap` gives, by record: the same for every episode, and worth two requests."""
 
     @contextmanager
     def environment(self, env_id: str) -> Iterator[Environment]:
@@ -237,6 +240,12 @@ def make_support(
         writer=writer,
         writer_name=name,
         decoding=study.decoding.model_copy(update={"temperature": 0.0, "top_p": 1.0, "max_tokens": 1024, "seed": 0}),
-        cap_tokens=note_cap(writer, name, record) if record else 0,
+        cap_tokens=_cap(bench, writer, record) if record else 0,
     )
     return get_condition(condition or cell.condition).support(ask)
+
+
+def _cap(bench: Bench, writer: Model, record: Record) -> int:
+    if record.id not in bench.caps:
+        bench.caps[record.id] = note_cap(writer, bench.models.writer.name, record)
+    return bench.caps[record.id]

@@ -144,4 +144,4 @@ def cache_folder() -> Path:
 def _simulated(name: str, plan: Plan) -> SimulatedModel:
     from rebind.eval.scripts import oracle_script, solve_rate
 
-    return SimulatedModel(name, oracle_script(plan.targets, solve_rate(name)))
+    return SimulatedModel(name, oracle_script(plan.targets, solve_rate(name)), keep=False)

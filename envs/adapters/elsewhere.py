@@ -36,13 +36,6 @@ def _unset(names: Sequence[str]) -> list[str]:
 
 _ALL = (
     Elsewhere(
-        "appworld",
-        "rebind/AppWorld-v0",
-        "appworld 0.1.3.post1 in an environment of its own, and its data",
-        "nothing of it can be read yet",
-        list,
-    ),
-    Elsewhere(
         "webarena",
         "rebind/WebArena-v0",
         f"its six sites, and their addresses in {', '.join('WA_' + site for site in _SITES)}",

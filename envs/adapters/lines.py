@@ -39,11 +39,11 @@ class Side:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
-            env=_environment(),
+            env=minimal_environment(),
             start_new_session=True,
         )
         self._left = b""
-        self._stop = weakref.finalize(self, _end, self._process)
+        self._stop = weakref.finalize(self, end_session, self._process)
 
     def ask(self, do: str, /, seconds: float = 180.0, **arguments: Any) -> Any:
         """Asks one question and waits for the answer.
@@ -101,13 +101,13 @@ class Side:
         return self._said.read().decode(errors="replace").strip()[-500:]
 
 
-def _environment() -> dict[str, str]:
+def minimal_environment() -> dict[str, str]:
     """What any program needs, and no more; python-dotenv finds no `.env` of the user's."""
     kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "SYSTEMROOT") if name in os.environ}
     return {**kept, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHON_DOTENV_DISABLED": "1"}
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end_session(process: subprocess.Popen[bytes]) -> None:
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

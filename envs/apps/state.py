@@ -28,10 +28,34 @@ Key = tuple[Any, ...]
 """Values of a row's primary key, in the order of the table's columns."""
 
 
+_WRITES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
+
+
+class _State(sqlite3.Connection):
+    """A database that knows what it began as, and which tables a statement was ever prepared to write since: the rest
+    need not be compared. (Python's sqlite3 lets go of the interpreter's lock for each row it fetches, and threads that
+    read whole databases at once wait for each other more than they work.)"""
+
+    image: bytes
+    written: set[str]
+
+    def begin(self, image: bytes) -> None:
+        self.deserialize(image)
+        self.image, self.written = image, set()
+        note = self.written.add
+
+        def allowed(action: int, table: str | None, *_: str | None) -> int:
+            if action in _WRITES and table:
+                note(table)
+            return sqlite3.SQLITE_OK
+
+        self.set_authorizer(allowed)
+
+
 def connect(image: bytes) -> sqlite3.Connection:
     """A private in-memory database that starts as the image; autocommit, usable from any one thread at a time."""
-    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    db.deserialize(image)
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=_State)
+    db.begin(image)
     return db
 
 
@@ -160,15 +184,19 @@ def dump(db: sqlite3.Connection) -> dict[str, dict[Key, Row]]:
 def diff(before: sqlite3.Connection, after: sqlite3.Connection) -> dict[str, TableDiff]:
     """Differences by table name; tables without any are left out. Both databases must have the same schema."""
     found: dict[str, TableDiff] = {}
-    for table in _tables(after):
+    for table in _perhaps(before, after):
         query = f"SELECT * FROM {table}"
-        if before.execute(query).fetchall() == after.execute(query).fetchall():
+        was, now = before.execute(query).fetchall(), after.execute(query).fetchall()
+        if was == now:
             continue
-        old, new = _rows(before, table), _rows(after, table)
+        # Few of many rows differ: only those are worth a dict.
+        gone, come = set(was).difference(now), set(now).difference(was)
+        old = _keyed(after, table, [row for row in was if row in gone])
+        new = _keyed(after, table, [row for row in now if row in come])
         found[table] = TableDiff(
             added={key: row for key, row in new.items() if key not in old},
             removed={key: row for key, row in old.items() if key not in new},
-            changed={key: Change(old[key], row) for key, row in new.items() if key in old and old[key] != row},
+            changed={key: Change(old[key], row) for key, row in new.items() if key in old},
         )
     return {table: difference for table, difference in found.items() if difference}
 
@@ -178,9 +206,22 @@ def _tables(db: sqlite3.Connection) -> list[str]:
     return [name for name in names if name not in HIDDEN_TABLES]
 
 
+def _perhaps(before: sqlite3.Connection, after: sqlite3.Connection) -> list[str]:
+    """Tables that may differ: of two states of one image, those that a statement was made to write."""
+    tables = _tables(after)
+    if isinstance(before, _State) and isinstance(after, _State) and before.image == after.image:
+        written = before.written | after.written
+        return [table for table in tables if table in written]
+    return tables
+
+
 def _rows(db: sqlite3.Connection, table: str) -> dict[Key, Row]:
+    return _keyed(db, table, db.execute(f"SELECT * FROM {table}").fetchall())
+
+
+def _keyed(db: sqlite3.Connection, table: str, rows: list[tuple[Any, ...]]) -> dict[Key, Row]:
+    """A table's rows by primary key."""
     columns = db.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (table,)).fetchall()
     names = [name for name, _ in columns]
     keys = [index for index, (_, pk) in enumerate(columns) if pk]
-    rows = db.execute(f"SELECT * FROM {table}").fetchall()
     return {tuple(row[i] for i in keys): dict(zip(names, row, strict=True)) for row in rows}

@@ -25,7 +25,7 @@ from rebind.eval.stories import (
     shown_support,
 )
 
-BUDGET = 3_000_000
+BUDGET = 2_000_000
 """Bytes of packed steps at most: a third more as base64, so that a phone opens the page at once."""
 _GOAL_CHARACTERS = 600
 Rows = dict[Group, dict[str, dict[str, Any]]]

@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,15 @@ class Version(Frozen):
         return f"{self.identity}@{self.number}"
 
 
+@dataclass(frozen=True)
+class Source:
+    """What one trace left in a library: the versions made of it, by key, and what its request counted for. Of requests
+    with the very same words it cannot be told which counted, so all of them go with it."""
+
+    request: str
+    keys: frozenset[str] = frozenset()
+
+
 class Library:
     """A folder of skills. Many processes may read it while one at a time writes."""
 
@@ -63,7 +73,7 @@ class Library:
                     create_file(folder / LOG)
         self._log = Log(folder / LOG)
         self._versions: dict[str, list[Version]] = {}
-        self._outcomes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self._outcomes: defaultdict[str, list[tuple[bool, str]]] = defaultdict(list)
         self._served: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.refresh()
 
@@ -113,24 +123,31 @@ class Library:
         with self._writing():
             self._write(event)
 
-    def reliability(self, version: Version) -> float:
+    def reliability(self, version: Version, without: Source | None = None) -> float:
         """ρ = (successes + 2 ρ') / (successes + failures + 2), where ρ' is that of the version before, and 1/2 for the
         first: the design's formula, with what is known of the procedure in place of knowing nothing (ours)."""
         earlier = self._versions.get(version.identity, ())[: version.number]
         found = 0.5
         for one in earlier:
-            good, bad = self.uses(one)
+            good, bad = self.uses(one, without)
             found = (good + 2 * found) / (good + bad + 2)
         return found
 
-    def requests(self, version: Version) -> tuple[str, ...]:
+    def requests(self, version: Version, without: Source | None = None) -> tuple[str, ...]:
         """What the procedure was made from or held for, in any version."""
-        return tuple(dict.fromkeys([*(r.text for r in version.requests), *self._served[version.identity]]))
+        made = [r.text for r in version.requests]
+        served = list(self._served[version.identity])
+        if without is not None:
+            keys = [v.key for v in self._versions[version.identity]]
+            made = [text for text, key in zip(made, keys, strict=False) if key not in without.keys]
+            served = [text for text in served if text != without.request]
+        return tuple(dict.fromkeys([*made, *served]))
 
-    def uses(self, version: Version) -> tuple[int, int]:
+    def uses(self, version: Version, without: Source | None = None) -> tuple[int, int]:
         """How often a version's use succeeded and failed."""
-        good, bad = self._outcomes.get(version.key, (0, 0))
-        return good, bad
+        left_out = None if without is None else without.request
+        held = [ok for ok, request in self._outcomes.get(version.key, ()) if request != left_out]
+        return sum(held), len(held) - sum(held)
 
     def versions(self, one: str) -> tuple[Version, ...]:
         """All versions of a procedure, oldest first."""
@@ -140,13 +157,18 @@ class Library:
         """All versions of all procedures, in no telling order."""
         return tuple(version for known in self._versions.values() for version in known)
 
-    def current(self, scope: Scope, held: Mapping[str, frozenset[str]] | None = None) -> list[Version]:
+    def current(
+        self, scope: Scope, held: Mapping[str, frozenset[str]] | None = None, without: Source | None = None
+    ) -> list[Version]:
         """Of each procedure the newest version that the scope admits (W_t^cur): an older one where the newer ones are
-        out of scope."""
+        out of scope, or left out."""
         self.refresh()
+        left_out = without.keys if without is not None else frozenset[str]()
         found: list[Version] = []
         for known in self._versions.values():
-            newest = next((v for v in reversed(known) if admits(scope, v.metas, held or {})), None)
+            newest = next(
+                (v for v in reversed(known) if v.key not in left_out and admits(scope, v.metas, held or {})), None
+            )
             if newest is not None:
                 found.append(newest)
         return found
@@ -166,6 +188,6 @@ class Library:
             version = Version.model_validate(event["version"])
             self._versions.setdefault(version.identity, []).append(version)
         else:
-            self._outcomes[event["key"]][0 if event["ok"] else 1] += 1
+            self._outcomes[event["key"]].append((event["ok"], event["request"]))
             if event["ok"]:
                 self._served[event["key"].partition("@")[0]][event["request"]] = None

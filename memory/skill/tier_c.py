@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from rebind.memory.shard.scope import Scope
 from rebind.memory.skill.execute import Caller, Execution, execute
-from rebind.memory.skill.library import Library, Version
+from rebind.memory.skill.library import Library, Source, Version
 from rebind.memory.skill.preconditions import fits, precondition
 from rebind.memory.skill.reads import only_reads
 from rebind.memory.skill.request import masked, named, read_values
@@ -44,8 +44,9 @@ class Settings:
     learn: bool = True
 
 
-TRYING = Settings(near=0.0)
-"""What a library learns by: nothing is passed over because something else is nearer or surer."""
+TRYING = Settings(near=0.0, trusted=0.0)
+"""What a library learns by: nothing is passed over because something else is nearer or surer, nor because it failed:
+what is never tried again could not show that it holds."""
 
 
 @dataclass(frozen=True)
@@ -78,23 +79,26 @@ class TierC:
         self._encode = encode
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def ranked(self, goal: str, scope: Scope) -> list[tuple[Version, float]]:
+    def ranked(self, goal: str, scope: Scope, without: Source | None = None) -> list[tuple[Version, float]]:
         """U_t: the R current skills that score best for the goal, without those that `Settings` leave out. What is left
-        counts as equally reliable; of it what does most in one call comes first, then what scores higher."""
-        current = [v for v in self.library.current(scope) if self.library.reliability(v) >= self.settings.trusted]
-        scored = list(zip(current, self.similarities(goal, current), strict=True))
+        counts as equally reliable; of it what does most in one call comes first, then what scores higher. `without`:
+        what the library is taken not to have learnt."""
+        known = self.library.current(scope, without=without)
+        reliability = {v.key: self.library.reliability(v, without) for v in known}
+        current = [v for v in known if reliability[v.key] >= self.settings.trusted]
+        scored = list(zip(current, self.similarities(goal, current, without), strict=True))
         scored.sort(key=lambda pair: (-pair[1], -len(pair[0].skill.steps), pair[0].key))
         near = self.settings.near
         least = max(self.settings.least, near * scored[0][1]) if scored else 0.0
         best = [(v, s) for v, s in scored if s >= least][: self.settings.r]
-        surest = max((self.library.reliability(v) for v, _ in best), default=0.0)
-        sure = [(v, s) for v, s in best if self.library.reliability(v) >= near * surest]
+        surest = max((reliability[v.key] for v, _ in best), default=0.0)
+        sure = [(v, s) for v, s in best if reliability[v.key] >= near * surest]
         return sorted(sure, key=lambda pair: -len(pair[0].skill.steps))
 
-    def similarities(self, goal: str, versions: Sequence[Version]) -> list[float]:
+    def similarities(self, goal: str, versions: Sequence[Version], without: Source | None = None) -> list[float]:
         """sim(q, s) for each version: the cosine to the nearest request that any version of it was made from or held
         for, and in part how far the goal names what it calls (see `Settings.named`)."""
-        known = [list(map(masked, self.library.requests(v))) for v in versions]
+        known = [list(map(masked, self.library.requests(v, without))) for v in versions]
         texts = [masked(goal), *(text for own in known for text in own)]
         missing = list(dict.fromkeys(t for t in texts if t not in self._vectors))
         if missing:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import median_low
 
 from rebind.memory.shard.scope import Scope
-from rebind.memory.skill.library import Library, Version
+from rebind.memory.skill.library import Library, Source, Version
 from rebind.memory.skill.tier_c import Encode, Settings, TierC
 
 SHARES = (0.0, 0.25, 0.5, 0.75)
@@ -16,16 +17,17 @@ Pairs = Sequence[tuple[float, bool]]
 
 class Tuning:
     """Asks for each induction request what would be handed on, under each share of `Settings.named` (ours). To be asked
-    before the request's own skill is stored."""
+    when all of the split is learnt, each request without its own source (leave one out): what later requests meet is
+    the finished library, and one that is still filling would be judged by what it does not hold yet."""
 
     def __init__(self, library: Library, encode: Encode) -> None:
         self._tiers = {share: TierC(library, encode, Settings(named=share, learn=False)) for share in SHARES}
         self._found: dict[float, list[Pairs]] = {share: [] for share in SHARES}
 
-    def ask(self, goal: str, scope: Scope, valid: Callable[[Version], bool | None]) -> None:
-        """`valid` tells of a version whether it solves the task; None where that is not known."""
+    def ask(self, source: Source, scope: Scope, valid: Callable[[Version], bool | None]) -> None:
+        """`valid` tells of a version whether it solves the source's task; None where that is not known."""
         for share, tier in self._tiers.items():
-            found = [(score, valid(version)) for version, score in tier.ranked(goal, scope)]
+            found = [(score, valid(version)) for version, score in tier.ranked(source.request, scope, source)]
             self._found[share].append([(score, held) for score, held in found if held is not None])
 
     def settings(self) -> Settings:
@@ -36,23 +38,21 @@ class Tuning:
 
 
 def fit_least(requests: Sequence[Pairs]) -> float:
-    """τ_C: the least score from which on at least 95 % of what was found was valid (design: formulas). Where that
-    leaves out more than half of what was valid, the one with the best mean precision, the least of equals (ours): a
-    few pairs at the top are no ground for a threshold. Infinite where nothing was valid. Fit it on the induction
-    split."""
-    order = sorted((pair for found in requests for pair in found), reverse=True)
-    every, good, least = sum(held for _, held in order), 0, float("inf")
-    if not every:
-        return least
-    ends: list[float] = []
+    """τ_C: the least threshold that leaves at least 95 % of what was found valid (design: formulas). Pairs tell it only
+    to within the gap between the lowest valid score that it lets through and the wrong one below, 0 where there is
+    none; it is the middle (ours). It is at most the median score of what was valid (ours): one that leaves out more
+    than half of it rests on a few pairs at the top. Infinite where nothing was valid. Fit it on the induction split."""
+    order = sorted((pair for found in requests for pair in found), key=lambda pair: (-pair[0], pair[1]))
+    right = [score for score, held in order if held]
+    if not right:
+        return float("inf")
+    good, least = 0, median_low(right)
     for count, (score, held) in enumerate(order, 1):
         good += held
-        if count < len(order) and order[count][0] == score:
-            continue
-        ends.append(score)
-        if good >= PRECISION * count and 2 * good >= every:
-            least = score
-    return least if least < float("inf") else max(ends, key=lambda one: (mean_precision(requests, one), -one))
+        below = order[count][0] if count < len(order) else min(0.0, score)
+        if held and below != score and good >= PRECISION * count:
+            least = min(least, (score + below) / 2)
+    return least
 
 
 def mean_precision(requests: Sequence[Pairs], least: float) -> float:

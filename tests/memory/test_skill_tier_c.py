@@ -30,10 +30,10 @@ from rebind.memory.shard.scope import (
 from rebind.memory.skill.environment import FROM_MEMORY, SkillEnvironment
 from rebind.memory.skill.identity import generalised, identity
 from rebind.memory.skill.induce import induce
-from rebind.memory.skill.library import Library, Version
+from rebind.memory.skill.library import Library, Source, Version
 from rebind.memory.skill.request import masked, named, read_values, request_of
 from rebind.memory.skill.scoping import admits
-from rebind.memory.skill.tier_c import Asked, Settings, TierC, observed
+from rebind.memory.skill.tier_c import TRYING, Asked, Settings, TierC, observed
 from rebind.memory.skill.tuning import Tuning, fit_least, mean_precision
 from rebind.memory.skill.validation import fails_on_source
 from rebind.types import Call, Decoding, Record, Skill, Slot, Step, SupportAsk, ToolCall
@@ -268,15 +268,20 @@ def test_the_gate_hands_on_nothing_below_tau_and_frozen_reliability_stays(tmp_pa
     assert library.uses(version) == (0, 0)
 
 
-def test_tau_is_the_least_score_that_keeps_the_precision() -> None:
-    assert fit_least([[(0.9, True), (0.8, True)], [(0.7, True), (0.6, False)]]) == 0.7
-    assert fit_least([[(0.9, True)], [(0.7, True)], [(0.7, True), (0.6, False)]]) == 0.7
+def test_tau_is_halfway_from_the_least_score_that_keeps_the_precision_to_the_wrong_one_below() -> None:
+    assert fit_least([[(0.9, True), (0.8, True)], [(0.7, True), (0.6, False)]]) == pytest.approx(0.65)
+    assert fit_least([[(0.9, True)], [(0.7, True)], [(0.7, True), (0.6, False)]]) == pytest.approx(0.65)
+    assert fit_least([[(0.7, False)], [(0.7, True)], [(0.7, True)] * 18, [(0.6, False)] * 2]) == pytest.approx(0.65)
     assert fit_least([[(0.9, False)], []]) == float("inf")
 
 
-def test_a_few_pairs_at_the_top_make_no_tau() -> None:
+def test_where_nothing_was_wrong_tau_leaves_room_below_the_least_score() -> None:
+    assert fit_least([[(0.9, True)], [(0.8, True)]]) == pytest.approx(0.4)
+
+
+def test_a_few_pairs_at_the_top_make_no_tau_above_the_median() -> None:
     requests = [[(0.9, True)], [(0.8, False), (0.7, True)], [(0.6, True)], [(0.5, False)]]
-    assert fit_least(requests) == 0.6
+    assert fit_least(requests) == 0.7
 
 
 def test_silence_costs_where_something_was_valid_and_nothing_else() -> None:
@@ -290,7 +295,7 @@ def test_of_shares_that_do_equally_well_the_least_is_taken(tmp_path: Path) -> No
     library = Library(tmp_path)
     stored(library)
     tuning = Tuning(library, embed)
-    tuning.ask("Send mail and search contacts", BOTH, lambda _: True)
+    tuning.ask(Source("Send mail and search contacts"), BOTH, lambda _: True)
     assert tuning.settings().named == 0.0
 
 
@@ -302,8 +307,32 @@ def test_the_words_of_a_request_are_heeded_where_they_tell_valid_skills_from_oth
     library.append(wrong)
     tuning = Tuning(library, embed)
     for words in ("Search the contacts and send a mail", "Send a mail after a search of the contacts"):
-        tuning.ask(words, BOTH, lambda version: version == right)
+        tuning.ask(Source(words), BOTH, lambda version: version == right)
     assert tuning.settings().named > 0
+
+
+def test_what_one_trace_taught_is_left_out_and_nothing_else(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    first, second = stored(library), stored(library, name="Anna Smith", text="Bye")
+    library.record(second, ok=False, request="Drop Anna a line")
+    library.record(second, ok=True, request="Write to Bob")
+    own = Source("Drop Anna a line", frozenset({second.key}))
+    assert library.current(BOTH, without=own) == [first]
+    assert library.requests(second, Source("Write to Bob", frozenset({first.key}))) == (second.requests[-1].text,)
+    assert (library.uses(second), library.uses(second, own)) == ((1, 1), (1, 0))
+    assert library.reliability(second, own) > library.reliability(second)
+    tier = TierC(library, embed)
+    goal = first.requests[-1].text
+    assert [v for v, _ in tier.ranked(goal, BOTH)] == [second]
+    assert [v for v, _ in tier.ranked(goal, BOTH, own)] == [first]
+    assert tier.ranked(goal, BOTH, Source(goal, frozenset({first.key, second.key}))) == []
+
+
+def test_a_version_that_failed_is_still_tried_while_a_library_learns(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    version = stored(library)
+    library.record(version, ok=False, request=record().instruction)
+    assert [v for v, _ in TierC(library, embed, TRYING).ranked(record().instruction, BOTH)] == [version]
 
 
 def test_a_request_names_a_skill_no_more_than_the_call_it_names_least() -> None:

@@ -21,7 +21,7 @@ from rebind.eval.bench.skills.measure import SEEDS, Measured, summary, table
 from rebind.eval.bench.skills.methods import BASELINES, TIER_C, Baseline, Corpus, Stored, remembering
 from rebind.memory.shard.scope import Scope
 from rebind.memory.skill.identity import identity
-from rebind.memory.skill.library import Library, Version
+from rebind.memory.skill.library import Library, Source, Version
 from rebind.memory.skill.request import request_of
 from rebind.memory.skill.tier_c import TRYING, Encode, TierC
 from rebind.memory.skill.tuning import Tuning, fit_least
@@ -111,16 +111,21 @@ class _Bench:
 
     def _learnt(self, train: Sequence[Task], folder: Path) -> TierC:
         """Tier C after the induction traces, in order: each task is first tried with what is known so far, which gives
-        reliabilities and the pairs that τ_C is fitted to; then its own skill is stored, if it passes its tests."""
+        reliabilities; then its own skill is stored, if it passes its tests. τ_C is fitted to what each task finds in
+        the finished library without its own trace."""
         library = Library(folder)
         tier, tuning = TierC(library, self._encode, TRYING), Tuning(library, self._encode)
+        own: dict[str, frozenset[str]] = {}
         for task in train:
-            tuning.ask(task.goal, task.scope, lambda version, task=task: self._ground.valid(version, task))
             self._ground.try_out(tier, task)
             if task.skill is not None:
                 version = library.next_version(task.skill, task.goal, metas(task.skill))
                 if self._ground.holds(version.skill, task):
                     library.append(version)
+                    own[task.key] = frozenset({version.key})
+        for task in train:
+            source = Source(task.goal, own.get(task.key, frozenset()))
+            tuning.ask(source, task.scope, partial(self._ground.valid, task=task))
         settings = tuning.settings()
         self._facts.append({"tau_c": round(settings.least, 4), "named": settings.named, "versions": len(library.all()),
                             "procedures": len(library.current(Scope()))})  # fmt: skip

@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +25,7 @@ from rebind.memory.shard.scope import ItemMeta, NamespaceIs, Scope
 from rebind.memory.skill.execute import execute
 from rebind.memory.skill.identity import identity
 from rebind.memory.skill.induce import induce
-from rebind.memory.skill.library import Library, Version
+from rebind.memory.skill.library import Library, Source, Version
 from rebind.memory.skill.request import read_values, request_of
 from rebind.memory.skill.tier_c import TRYING, Encode, TierC
 from rebind.memory.skill.tuning import Tuning, fit_least
@@ -199,13 +199,13 @@ def _fitted(method: Baseline, train: Sequence[Task], sources: Sequence[Task]) ->
 
 
 def _learnt(train: Sequence[Task], folder: Path, encode: Encode, facts: list[dict[str, Any]]) -> TierC:
-    """Tier C after the induction runs, in order: each query is first tried with what is known so far."""
+    """Tier C after the induction runs, in order: each query is first tried with what is known so far. τ_C is fitted to
+    what each finds in the finished library without its own run."""
     library = Library(folder)
     tier, tuning = TierC(library, encode, TRYING), Tuning(library, encode)
+    own: dict[str, set[str]] = {task.run.id: set() for task in train}
     for task in train:
-        found = tier.ranked(task.run.query, task.scope)
-        tuning.ask(task.run.query, task.scope, lambda version, task=task: _known(version, task))
-        for version, _ in found:
+        for version, _ in tier.ranked(task.run.query, task.scope):
             judged = _judged(version, task)
             if judged.clear:
                 library.record(version, ok=judged.saved is not None, request=task.run.query)
@@ -213,6 +213,10 @@ def _learnt(train: Sequence[Task], folder: Path, encode: Encode, facts: list[dic
             version = library.next_version(skill, task.run.query, _metas(skill))
             if fails_on_source(version.skill, record, task.call) is None:
                 library.append(version)
+                own[task.run.id].add(version.key)
+    for task in train:
+        source = Source(task.run.query, frozenset(own[task.run.id]))
+        tuning.ask(source, task.scope, partial(_known, task=task))
     settings = tuning.settings()
     facts.append({"tau_c": round(settings.least, 4), "named": settings.named, "versions": len(library.all()),
                   "procedures": len(library.current(Scope()))})  # fmt: skip

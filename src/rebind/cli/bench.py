@@ -127,6 +127,29 @@ def overhead(
 
 
 @app.command()
+def scale(
+    concurrent: list[int] = typer.Option(
+        [1, 2, 8, 32, 128], "--concurrent", min=1, max=512, help="Episodes at once; may be repeated, ascending."
+    ),
+    rounds: int = typer.Option(4, "--rounds", min=1, help="Episodes for each of them."),
+    latency: float = typer.Option(50.0, "--latency", min=1.0, help="Of the scripted model, in ms."),
+    plan_episodes: int = typer.Option(36_000, "--plan-episodes", min=240, help="Of the plan; half of them are run."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Run episodes beside a scripted model, more and more at once; plan and resume a study of the papers' size."""
+    from rebind.eval.bench.scale import run
+
+    with progress("scale") as bar:
+        result = run(concurrent, latency / 1000, rounds, plan_episodes, bar)
+    if as_json:
+        emit(result)
+        return
+    columns = list(result["rows"][0])
+    table("Episodes at once", columns, [list(row.values()) for row in result["rows"]])
+    facts("A big plan", {name: value for name, value in result.items() if name != "rows"})
+
+
+@app.command()
 def browser(
     rows: list[int] = typer.Option([20, 200, 1000], "--rows", min=1, help="Table rows of the page; may be repeated."),
     repeats: int = typer.Option(3, "--repeats", min=1, help="Turns of each side on each page, three actions each."),

@@ -108,3 +108,16 @@ def test_the_cache_folder_follows_the_users_environment(monkeypatch: pytest.Monk
     assert state.cache_folder() == tmp_path / "rebind" / "apps"
     monkeypatch.setenv("REBIND_CACHE", str(tmp_path / "own"))
     assert state.cache_folder() == tmp_path / "own" / "apps"
+
+
+def test_states_of_different_images_are_compared_whole(worlds: Snapshots) -> None:
+    """What was written before a state became an image is a difference from the image it came from."""
+    before, after = worlds.restore(7), worlds.restore(7)
+    after.execute("UPDATE contacts SET comment = 'x' WHERE id = (SELECT id FROM contacts LIMIT 1)")
+    assert set(diff(before, state.connect(after.serialize()))) == {"contacts"}
+
+
+def test_a_write_that_changed_nothing_is_no_difference(worlds: Snapshots) -> None:
+    before, after = worlds.restore(7), worlds.restore(7)
+    after.execute("UPDATE contacts SET comment = comment")
+    assert diff(before, after) == {}

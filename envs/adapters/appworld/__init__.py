@@ -1,0 +1,1 @@
+"""AppWorld, through the package `appworld` in an environment and processes of its own."""

@@ -1,0 +1,61 @@
+"""Proves AppWorld's tasks: what `rebind envs check appworld` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rebind.envs.adapters.appworld.env import AppWorldEnv
+from rebind.envs.adapters.appworld.tasks import AppWorldTask, families, family
+from rebind.envs.adapters.appworld.world import differs, target_of
+from rebind.types import Code, Progress
+
+_NOTHING = "apis.supervisor.complete_task()"
+
+
+def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress) -> dict[str, Any]:
+    """Plays, of each scenario (all where None), up to as many variants as there are seeds: the variant's solution,
+    nothing but `complete_task`, and the solution of the next variant with other bindings (`stale`).
+
+    Returns `data` (whose tasks: results on the small world are no AppWorld scores), `families`, `tasks`, `pairs`; the
+    shares that passed, `oracle_pass`, `noop_pass`, `stale_pass`; and `failures`.
+    Raises UserError for an unknown family.
+    """
+    chosen = families() if names is None else {name: family(name) for name in names}
+    runs: dict[str, list[bool]] = {"oracle": [], "noop": [], "stale": []}
+    failures: list[dict[str, Any]] = []
+    env = AppWorldEnv(trusted=True)
+    try:
+        for done, (name, members) in enumerate(chosen.items()):
+            progress(name, done, len(chosen))
+            for one in members[: len(seeds)]:
+                for kind, code in _played(one, members).items():
+                    passed = _passes(env, one, code)
+                    runs[kind].append(passed)
+                    if passed != (kind == "oracle"):
+                        word = "passes" if passed else "fails"
+                        failures.append({"family": name, "task": one.id, "what": f"{kind} {word}"})
+    finally:
+        env.close()
+    official = any(one.official for members in chosen.values() for one in members)
+    return {
+        "data": "AppWorld" if official else "small world of our own, no AppWorld scores",
+        "families": len(chosen),
+        "tasks": len(runs["oracle"]),
+        "pairs": len(runs["stale"]),
+        **{f"{kind}_pass": sum(passed) / len(passed) if passed else None for kind, passed in runs.items()},
+        "failures": failures,
+    }
+
+
+def _played(one: AppWorldTask, members: Sequence[AppWorldTask]) -> dict[str, str]:
+    at = members.index(one)
+    others = [other for other in (*members[at + 1 :], *members[:at]) if differs(other, one)[0]]
+    stale = {"stale": others[0].solution()} if others else {}
+    return {"oracle": one.solution(), "noop": _NOTHING, **stale}
+
+
+def _passes(env: AppWorldEnv, one: AppWorldTask, code: str) -> bool:
+    env.reset(options={"seal": target_of(one).seal})
+    env.step(Code(code=code))
+    return env.verify().success

@@ -1,0 +1,1 @@
+"""Runs in the environment that `appworld` lives in; never imported by Rebind."""
