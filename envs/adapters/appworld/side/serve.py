@@ -23,6 +23,7 @@ def main() -> None:
 
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
+    listening.listen()  # before the port is told: who asks at once waits until the server takes it up
     _fence(os.environ["APPWORLD_ROOT"])
     print(listening.getsockname()[1], flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
