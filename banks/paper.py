@@ -61,8 +61,7 @@ def build_paper_scale(env: str, out: Path, *, workers: int = 2, progress: Progre
     if counts["records"] < wanted.records or made.targets < wanted.targets:
         raise TargetsError(
             f"{out} has {counts['records']} records and {made.targets} targets of the {wanted.records} and "
-            f"{wanted.targets} wanted; "
-            f"rejected: {made.rejected}"
+            f"{wanted.targets} wanted; rejected: {made.rejected}"
         )
     return PaperScale(
         path=out,

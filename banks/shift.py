@@ -110,16 +110,16 @@ def _all_made(bank: Bank, workers: int, part: Path) -> Iterator[Made]:
     drop_torn_tail(part)
     before = [Made.model_validate(line) for line in read_lines(part)]
     yield from before
-    with closing(_made_of(bank, bank.ids[len(before) :], workers)) as rest:
-        for made in rest:
-            append_line(part, made.model_dump(mode="json"))
-            yield made
+    if left := bank.ids[len(before) :]:
+        with closing(_made_of(bank, left, workers)) as rest:
+            for made in rest:
+                append_line(part, made.model_dump(mode="json"))
+                yield made
 
 
 def _made_of(bank: Bank, ids: Sequence[str], workers: int) -> Generator[Made, None, None]:
-    if workers <= 1 or not ids:
-        if ids:
-            _begin_worker(bank.path)
+    if workers <= 1:
+        _begin_worker(bank.path)
         yield from map(_work, ids)
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the threads of torch and faiss half-way

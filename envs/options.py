@@ -8,6 +8,13 @@ from rebind.errors import UserError
 from rebind.types import Seal
 
 
+def needed_seal(options: dict[str, Any] | None, what: str) -> Seal:
+    """As `seal_of`, where a reset cannot do without one. `what`: whose task it is of."""
+    if not options:
+        raise UserError(f"reset needs options={{'seal': Seal}}: a task of {what}")
+    return seal_of(options)
+
+
 def seal_of(options: dict[str, Any]) -> Seal:
     """The seal of `options={"seal": Seal}`. Raises UserError where there is another option, or no Seal."""
     unknown = set(options) - {"seal"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from rebind.agents.local import PREFIX as LOCAL
 from rebind.agents.provider import check_model, near_names, price
 from rebind.agents.simulated import PREFIX as SIMULATED
 from rebind.agents.simulated import SimulatedModel
+from rebind.caches import user_cache
 from rebind.errors import StudyError
 from rebind.eval.plan import Plan
 from rebind.eval.study import Study
@@ -137,8 +137,7 @@ def open_model(name: str | None) -> Iterator[Named | None]:
 
 def cache_folder() -> Path:
     """Where model answers are kept for replay: `rebind/answers` in the user's cache (XDG). May be deleted."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "rebind" / "answers"
+    return user_cache() / "answers"
 
 
 def _simulated(name: str, plan: Plan) -> SimulatedModel:

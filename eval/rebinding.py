@@ -145,10 +145,7 @@ class Watch:
             scalars = {k: v for k, v in record.items() if type(v) in _SCALARS}
             text = " ".join(map(str, scalars.values()))
             low = text.casefold()
-            for sought in spelt:
-                if sought in low:
-                    break
-            else:
+            if not any(sought in low for sought in spelt):
                 continue
             low = fold(text)
             beside = [v for v in shown if v.seen_in(low) >= 0]

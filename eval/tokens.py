@@ -41,7 +41,7 @@ def account(calls: Iterable[Row], support: Row | None) -> TokenAccount:
         once=_total((once, i_syn, o_syn)),
         once_dropped=dropped,
         cached=_total([row["usage"]["cached"] for row in [*counted, *writer]]),
-        wasted=sum([_wasted(row) for row in everything if len(row["attempts"]) > 1 or not answered(row)]),
+        wasted=sum(_wasted(row) for row in everything),
         cost=_cost(everything),
     )
 

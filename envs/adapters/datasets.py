@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from rebind.caches import user_cache
 from rebind.errors import UserError, did_you_mean
 from rebind.types import Frozen
 
@@ -42,8 +42,7 @@ class Dataset(Frozen):
     @property
     def folder(self) -> Path:
         """In the user's cache (XDG); deletable."""
-        base = os.environ.get("XDG_CACHE_HOME")
-        return (Path(base) if base else Path.home() / ".cache") / "rebind" / "data" / self.name
+        return user_cache() / "data" / self.name
 
     @property
     def bytes(self) -> int:

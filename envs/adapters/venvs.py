@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import venv
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from rebind.caches import user_cache
 from rebind.errors import RebindError
 
 _READY = ".ready"
@@ -32,8 +32,7 @@ class Place:
     @property
     def folder(self) -> Path:
         """In the user's cache (XDG); deletable."""
-        base = os.environ.get("XDG_CACHE_HOME")
-        return (Path(base) if base else Path.home() / ".cache") / "rebind" / "envs" / f"{self.name}-{self.version}"
+        return user_cache() / "envs" / f"{self.name}-{self.version}"
 
     @property
     def python(self) -> Path:

@@ -18,6 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rebind.caches import worlds_cache
+
 _HERE = Path(__file__).parent
 _DIGEST_BYTES = 32
 HIDDEN_TABLES = ("internals",)
@@ -134,9 +136,7 @@ def generator_digest() -> str:
 
 def cache_folder() -> Path:
     """`$REBIND_CACHE/apps`, else `$XDG_CACHE_HOME/rebind/apps`, else `~/.cache/rebind/apps`."""
-    own = os.environ.get("REBIND_CACHE")
-    base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rebind"
-    return base / "apps"
+    return worlds_cache() / "apps"
 
 
 @cache

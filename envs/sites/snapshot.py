@@ -21,6 +21,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from rebind.caches import worlds_cache
 from rebind.errors import EnvironmentFailure
 
 _HERE = Path(__file__).parent
@@ -125,6 +126,4 @@ def world_digest() -> str:
 
 def cache_folder() -> Path:
     """`$REBIND_CACHE/sites`, else `$XDG_CACHE_HOME/rebind/sites`, else `~/.cache/rebind/sites`."""
-    own = os.environ.get("REBIND_CACHE")
-    base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rebind"
-    return base / "sites"
+    return worlds_cache() / "sites"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rebind.envs.adapters.proof import Proof
 from rebind.envs.toolbench.env import ToolbenchEnv
 from rebind.envs.toolbench.tasks import ToolbenchTask, library
 from rebind.envs.toolbench.trace import FINISH
@@ -22,8 +23,7 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
     data, env = library(), ToolbenchEnv()
     chosen = data.families() if names is None else {name: data.family(name) for name in names}
     every = list(data.tasks.values())
-    runs: dict[str, list[bool]] = {"oracle": [], "noop": [], "stale": []}
-    failures: list[dict[str, Any]] = []
+    proof = Proof()
     for done, (name, members) in enumerate(chosen.items()):
         progress(name, done, len(chosen))
         for one in members[: len(seeds)]:
@@ -32,17 +32,13 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
             played: dict[str, Sequence[Action]] = {"oracle": solution(one), "noop": (nothing,)}
             played |= {"stale": solution(other)} if other else {}
             for kind, actions in played.items():
-                passed = _passes(env, one, actions)
-                runs[kind].append(passed)
-                if passed != (kind == "oracle"):
-                    failures.append({"family": name, "task": one.id, "what": f"{kind}: {passed}"})
-    shares = {f"{kind}_pass": sum(passed) / len(passed) if passed else None for kind, passed in runs.items()}
+                proof.add(name, one.id, kind, _passes(env, one, actions))
     return {
         "families": len(chosen),
-        "tasks": len(runs["oracle"]),
+        "tasks": len(proof.plays("oracle")),
         "responses": len(data.responses),
-        **shares,
-        "failures": failures,
+        **proof.shares(),
+        "failures": proof.failures,
     }
 
 

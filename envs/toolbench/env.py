@@ -9,12 +9,12 @@ import gymnasium
 from pydantic import JsonValue
 
 from rebind.canon import digest
+from rebind.envs.answers import value_of
 from rebind.envs.apps.actions import BadAction, parsed
-from rebind.envs.options import seal_of
+from rebind.envs.options import needed_seal
 from rebind.envs.spaces import UnicodeText
 from rebind.envs.toolbench.tasks import Library, ToolbenchTask, library
 from rebind.envs.toolbench.trace import FINISH
-from rebind.errors import UserError
 from rebind.types import Call, Code, Milestone, ToolCall, ToolSpec, Verdict
 
 ENV_ID = "rebind/Toolbench-v0"
@@ -52,9 +52,7 @@ class ToolbenchEnv(gymnasium.Env[str, Any]):
             UserError: no seal of this environment, or no data of ToolBench here.
         """
         super().reset(seed=seed)
-        if not options:
-            raise UserError("reset needs options={'seal': Seal}: a task of ToolBench")
-        self._task = self._library().task(str(seal_of(options).world.get("task")))
+        self._task = self._library().task(str(needed_seal(options, "ToolBench").world.get("task")))
         self._good, self._answer = [], None
         return _FIRST, {}
 
@@ -72,7 +70,7 @@ class ToolbenchEnv(gymnasium.Env[str, Any]):
         if doing.tool not in {spec.name for spec in task.trace.tools}:
             return self._refusal(f"there is no function {doing.tool!r} for this query")
         found = self._library().responses.answer(doing.tool, doing.args)
-        call = Call(tool=doing.tool, args=doing.args, status=found.status, result=_value(found.text))
+        call = Call(tool=doing.tool, args=doing.args, status=found.status, result=value_of(found.text))
         if call.ok:
             self._good.append(doing)
         return found.text, 0.0, False, False, {"calls": (call,), "error": None if call.ok else found.text}
@@ -114,10 +112,3 @@ class ToolbenchEnv(gymnasium.Env[str, Any]):
         if self._task is None:
             raise gymnasium.error.ResetNeeded("reset the environment before anything else")
         return self._task
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

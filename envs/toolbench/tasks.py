@@ -10,11 +10,12 @@ from pathlib import Path
 
 from rebind.canon import digest
 from rebind.envs.adapters.datasets import dataset
+from rebind.envs.adapters.pairs import bindings
 from rebind.envs.toolbench.load import load
 from rebind.envs.toolbench.responses import Responses
 from rebind.envs.toolbench.trace import Trace
 from rebind.errors import UserError, did_you_mean
-from rebind.types import ToolCall
+from rebind.types import Binding, ToolCall
 
 VARIABLE = "REBIND_TOOLBENCH"
 """Folders of the data, as PATH has them; without it, those of `rebind data get`."""
@@ -39,6 +40,10 @@ class ToolbenchTask:
         """The functions in order."""
         tools = [call.tool for call in self.calls]
         return f"toolbench/{'+'.join(dict.fromkeys(tools))[:60]}/{digest(tools)[:8]}"
+
+    def bindings(self) -> tuple[Binding, ...]:
+        """The values of the calls."""
+        return bindings(self.calls)
 
 
 @dataclass(frozen=True)

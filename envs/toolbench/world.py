@@ -9,12 +9,10 @@ from typing import Any
 from pydantic import JsonValue
 
 from rebind.canon import digest
-from rebind.envs.adapters.pairs import bindings, changed
-from rebind.envs.adapters.pairs import level as level_of
+from rebind.envs.adapters.variants import another, as_target
 from rebind.envs.toolbench.env import ENV_ID, ToolbenchEnv
 from rebind.envs.toolbench.tasks import ToolbenchTask, library, missing
 from rebind.envs.toolbench.trace import FINISH
-from rebind.errors import CannotShift
 from rebind.types import Action, Environment, Progress, Seal, ShiftLevel, Target, Task, ToolCall
 
 
@@ -51,13 +49,8 @@ class ToolbenchWorld:
         Raises:
             CannotShift: "wording" at `none`, for every query is worded once; "level" where there is no such query.
         """
-        if level == "none":
-            raise CannotShift("wording")
         source = library().task(str(seal.world["task"]))
-        partners = [one for one in library().family(seal.family) if _differs(source, one)[1] == level]
-        if not partners:
-            raise CannotShift("level")
-        return target(random.Random(f"shift {seal.task_key} {level} {seed}").choice(partners), source, level)
+        return target(another(source, library().family(seal.family), seal, level, seed), source, level)
 
     def oracle(self, seal: Seal) -> Callable[[Environment], Iterator[Action]]:
         """The recorded calls on the way to the answer, then the answer."""
@@ -79,20 +72,4 @@ def solution(one: ToolbenchTask) -> tuple[Action, ...]:
 def target(one: ToolbenchTask, source: ToolbenchTask | None = None, level: ShiftLevel | None = None) -> Target:
     """A task as a Target; with a source, as its shift to that level."""
     made = Task(env=ENV_ID, goal=one.trace.query, state=digest(one.id))
-    seal = Seal(
-        canary=digest({"canary": made.key, "level": level or ""})[:32],
-        env=ENV_ID,
-        task_key=made.key,
-        family=one.family,
-        world={"task": one.id},
-        bindings=bindings(one.calls),
-        level=level,
-        changed=_differs(source, one)[0] if source else (),
-    )
-    return Target(task=made, seal=seal)
-
-
-def _differs(source: ToolbenchTask, target: ToolbenchTask) -> tuple[tuple[str, ...], ShiftLevel]:
-    old, new = ({b.name: b.value for b in bindings(one.calls)} for one in (source, target))
-    names = changed(old, new)
-    return names, level_of(names, len(new))
+    return as_target(one, made, {"task": one.id}, source, level)

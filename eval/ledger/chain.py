@@ -39,13 +39,10 @@ def make_line(
     return Line(b'%b%b,"hash":"%b",%b,%b}\n' % (start, data.text, digest.encode(), middle, end), digest)
 
 
-def whole_end(seed: bytes) -> bytes:
-    """`line_end` of an event nothing was taken out of, whose salts come from a seed."""
-    return b'"redacted":[],"salt":"%b"' % seed.hex().encode()
-
-
 def line_end(redacted: list[str], salt: str | list[str]) -> bytes:
     """The last fields of a line, which its hash does not cover: it covers what they say of the data."""
+    if not redacted and isinstance(salt, str):
+        return f'"redacted":[],"salt":"{salt}"'.encode()
     return b'"redacted":%b,"salt":%b' % (canonical_bytes(redacted), canonical_bytes(salt))
 
 

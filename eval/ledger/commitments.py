@@ -25,6 +25,10 @@ _FORMS = 2_048
 """Sets of keys whose form is remembered: the events of one kind have the same."""
 
 
+_TEXT, _DIGEST = "%b", '"%s"'
+"""Places in a form: of a value's canonical bytes, and of a digest."""
+
+
 class Committed(NamedTuple):
     """Data as its event carries it, and as its event's hash sees it."""
 
@@ -94,9 +98,9 @@ def digest_of(value: Any, salts: Iterator[bytes], members: bool = False) -> str:
         return str(value.digest)
     if members and value and kind is dict:
         keys = tuple(value)
-        return _node(_shape_of(keys), [digest_of(value[key], salts) for key in _order(keys)])
+        return _node(_holder(keys, _DIGEST), [digest_of(value[key], salts) for key in _order(keys)])
     if members and value and kind is list:
-        return _node(_shape_of(len(value)), [digest_of(member, salts) for member in value])
+        return _node(_holder(len(value), _DIGEST), [digest_of(member, salts) for member in value])
     salt = next(salts, None)
     if salt is None:
         raise ValueError("there are fewer salts than values")
@@ -181,25 +185,28 @@ def _form(names: tuple[str, ...], structure: _Structure) -> _Form:
     nodes: list[tuple[str | None, int, int]] = []
     at = 0
     for part in structure:
-        shape, begin = (None if part is None else _shape_of(part)), at
+        begin = at
         at += 1 if part is None else part if isinstance(part, int) else len(part)
-        nodes.append((shape, begin, at))
-        texts.append("%b" if shape is None else shape.replace('"%s"', "%b"))
-    keys = [quoted(name).replace("%", "%%") for name in _order(names)]
-    text = "{" + ",".join([f"{key}:{value}" for key, value in zip(keys, texts, strict=True)]) + "}"
-    return _Form(text.encode(), nodes, "{" + ",".join([f'{key}:"%s"' for key in keys]) + "}")
+        nodes.append((None if part is None else _holder(part, _DIGEST), begin, at))
+        texts.append(_TEXT if part is None else _holder(part, _TEXT))
+    return _Form(_object(names, texts).encode(), nodes, _object(names, [_DIGEST] * len(names)))
 
 
 def _texts(values: Sequence[Any]) -> tuple[bytes, ...]:
     return tuple([encode(value) if type(value) is str else canonical_bytes(value) for value in values])
 
 
-def _shape_of(members: tuple[str, ...] | int) -> str:
-    """The canonical form of an object with these keys, or an array of so many members, with places for digests."""
+def _holder(members: tuple[str, ...] | int, place: str) -> str:
+    """The canonical form of an object with these keys, or of an array of so many members, with places for them."""
     if isinstance(members, int):
-        return "[" + ",".join(['"%s"'] * members) + "]"
-    keys = [quoted(key).replace("%", "%%") for key in _order(members)]
-    return "{" + ",".join([f'{key}:"%s"' for key in keys]) + "}"
+        return "[" + ",".join([place] * members) + "]"
+    return _object(members, [place] * len(members))
+
+
+def _object(keys: tuple[str, ...], places: Sequence[str]) -> str:
+    """The canonical form of an object, with places for its values in canonical order."""
+    names = [quoted(key).replace("%", "%%") for key in _order(keys)]
+    return "{" + ",".join([f"{name}:{place}" for name, place in zip(names, places, strict=True)]) + "}"
 
 
 def _shape(form: _Form, digests: list[str]) -> bytes:

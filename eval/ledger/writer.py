@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from rebind.errors import LedgerError
-from rebind.eval.ledger.chain import Walk, make_line, skim, walk, whole_end
+from rebind.eval.ledger.chain import Walk, line_end, make_line, skim, walk
 from rebind.eval.ledger.intake import Intake, Taken
 from rebind.eval.ledger.lock import take_lock
 from rebind.eval.ledger.manifest import (
@@ -193,7 +193,8 @@ class Ledger:
     def _chain_on(self, kind: EventKind, taken: Taken, cell: str | None, attempt: int | None) -> None:
         """Adds an event to the chain. The caller holds the chain lock."""
         n, prev, _ = self._tip
-        line, digest = make_line(n, time.time(), kind, cell, attempt, prev, taken.committed, whole_end(taken.seed))
+        end = line_end([], taken.seed.hex())
+        line, digest = make_line(n, time.time(), kind, cell, attempt, prev, taken.committed, end)
         self._pending.append(_Link(n + 1, digest, line))
         self._held += len(line)
         if self._held >= _BUFFER:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rebind.caches import user_cache
 from rebind.canon import canonical
 from rebind.memory.encoders import Encoder
 
@@ -78,5 +78,4 @@ class EmbeddingCache:
 
 def default_folder() -> Path:
     """`rebind/embeddings` in the user's cache (XDG)."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "rebind" / "embeddings"
+    return user_cache() / "embeddings"

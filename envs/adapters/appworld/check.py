@@ -7,7 +7,9 @@ from typing import Any
 
 from rebind.envs.adapters.appworld.env import AppWorldEnv
 from rebind.envs.adapters.appworld.tasks import AppWorldTask, families, family
-from rebind.envs.adapters.appworld.world import differs, target_of
+from rebind.envs.adapters.appworld.world import target_of
+from rebind.envs.adapters.proof import Proof
+from rebind.envs.adapters.variants import following
 from rebind.types import Code, Progress
 
 _NOTHING = "apis.supervisor.complete_task()"
@@ -22,36 +24,29 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
     Raises UserError for an unknown family.
     """
     chosen = families() if names is None else {name: family(name) for name in names}
-    runs: dict[str, list[bool]] = {"oracle": [], "noop": [], "stale": []}
-    failures: list[dict[str, Any]] = []
-    env = AppWorldEnv(trusted=True)
+    proof, env = Proof(), AppWorldEnv(trusted=True)
     try:
         for done, (name, members) in enumerate(chosen.items()):
             progress(name, done, len(chosen))
             for one in members[: len(seeds)]:
                 for kind, code in _played(one, members).items():
-                    passed = _passes(env, one, code)
-                    runs[kind].append(passed)
-                    if passed != (kind == "oracle"):
-                        word = "passes" if passed else "fails"
-                        failures.append({"family": name, "task": one.id, "what": f"{kind} {word}"})
+                    proof.add(name, one.id, kind, _passes(env, one, code))
     finally:
         env.close()
     official = any(one.official for members in chosen.values() for one in members)
     return {
         "data": "AppWorld" if official else "small world of our own, no AppWorld scores",
         "families": len(chosen),
-        "tasks": len(runs["oracle"]),
-        "pairs": len(runs["stale"]),
-        **{f"{kind}_pass": sum(passed) / len(passed) if passed else None for kind, passed in runs.items()},
-        "failures": failures,
+        "tasks": len(proof.plays("oracle")),
+        "pairs": len(proof.plays("stale")),
+        **proof.shares(),
+        "failures": proof.failures,
     }
 
 
 def _played(one: AppWorldTask, members: Sequence[AppWorldTask]) -> dict[str, str]:
-    at = members.index(one)
-    others = [other for other in (*members[at + 1 :], *members[:at]) if differs(other, one)[0]]
-    stale = {"stale": others[0].solution()} if others else {}
+    other = following(one, members)
+    stale = {"stale": other.solution()} if other else {}
     return {"oracle": one.solution(), "noop": _NOTHING, **stale}
 
 

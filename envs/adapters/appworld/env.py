@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import uuid
 from typing import Any
@@ -15,10 +14,11 @@ from rebind.envs.adapters.appworld.bench import Bench
 from rebind.envs.adapters.appworld.guard import refused
 from rebind.envs.adapters.appworld.tasks import task
 from rebind.envs.adapters.appworld.worker import Worker
+from rebind.envs.answers import value_of
 from rebind.envs.apps.actions import BadAction, parsed
-from rebind.envs.options import seal_of
+from rebind.envs.options import needed_seal
 from rebind.envs.spaces import UnicodeText
-from rebind.errors import EnvironmentFailure, UserError
+from rebind.errors import EnvironmentFailure
 from rebind.types import Call, Code, Milestone, ToolSpec, Verdict
 
 ENV_ID = "rebind/AppWorld-v0"
@@ -51,9 +51,7 @@ class AppWorldEnv(gymnasium.Env[str, Any]):
             EnvironmentFailure: the server did not start or refused the task; the next reset starts another.
         """
         super().reset(seed=seed)
-        if not options:
-            raise UserError("reset needs options={'seal': Seal}: a task of AppWorld")
-        world = seal_of(options).world
+        world = needed_seal(options, "AppWorld").world
         one = task(str(world.get("task")), bool(world.get("official")))
         self._experiment, self._logged = f"rebind-{uuid.uuid4().hex}", 0
         if self._worker is not None and self._trusted and self._worker.task.root == one.root:
@@ -135,7 +133,7 @@ class AppWorldEnv(gymnasium.Env[str, Any]):
         for at, row in enumerate(fresh, start=1):
             found = _STATUS.findall(seen) if at == len(fresh) and seen.startswith(_FAILED) else []
             status = int(found[-1]) if found else 200
-            result = _value(seen) if single else None
+            result = value_of(seen) if single else None
             made.append(Call(tool=api_of(worker.task, row), args=row["data"], status=status, result=result))
         return tuple(made)
 
@@ -169,10 +167,3 @@ def _first_words(opened: dict[str, Any]) -> str:
         "apis.supervisor holds passwords. End with apis.supervisor.complete_task(), with answer=... where the task is "
         "a question."
     )
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

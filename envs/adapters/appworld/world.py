@@ -11,9 +11,7 @@ from rebind.envs.adapters.appworld.env import ENV_ID, AppWorldEnv
 from rebind.envs.adapters.appworld.install import ROOT_VARIABLE, install, missing
 from rebind.envs.adapters.appworld.tasks import AppWorldTask, families, task
 from rebind.envs.adapters.appworld.tasks import family as members_of
-from rebind.envs.adapters.pairs import changed
-from rebind.envs.adapters.pairs import level as level_of
-from rebind.errors import CannotShift
+from rebind.envs.adapters.variants import another, as_target
 from rebind.types import Action, Budget, Code, Environment, Progress, Seal, ShiftLevel, Target, Task
 
 
@@ -58,14 +56,8 @@ class AppWorldWorld:
             CannotShift: "wording" at `none`, for every variant is told in one way only; "level" where the scenario has
                 no such variant.
         """
-        if level == "none":
-            raise CannotShift("wording")
         source = task(str(seal.world["task"]), bool(seal.world["official"]))
-        partners = [one for one in members_of(seal.family) if one.id != source.id and differs(source, one)[1] == level]
-        if not partners:
-            raise CannotShift("level")
-        chosen = random.Random(f"shift {seal.task_key} {level} {seed}").choice(partners)
-        return target_of(chosen, source, level)
+        return target_of(another(source, members_of(seal.family), seal, level, seed), source, level)
 
     def oracle(self, seal: Seal) -> Callable[[Environment], Iterator[Action]]:
         """The variant's own solution, as one block. Raises UserError where the data have none."""
@@ -80,21 +72,4 @@ class AppWorldWorld:
 def target_of(one: AppWorldTask, source: AppWorldTask | None = None, level: ShiftLevel | None = None) -> Target:
     """The target that a variant is, shifted from `source` where there is one."""
     made = Task(env=ENV_ID, goal=one.goal, state=digest([one.family, one.id]), budget=Budget(steps=60))
-    seal = Seal(
-        canary=digest({"canary": made.key, "level": level or ""})[:32],
-        env=ENV_ID,
-        task_key=made.key,
-        family=one.family,
-        world={"task": one.id, "official": one.official},
-        bindings=one.bindings(),
-        level=level,
-        changed=differs(source, one)[0] if source else (),
-    )
-    return Target(task=made, seal=seal)
-
-
-def differs(source: AppWorldTask, target: AppWorldTask) -> tuple[tuple[str, ...], ShiftLevel]:
-    """Names of the bindings that differ, and the level that this makes."""
-    old, new = ({b.name: b.value for b in one.bindings()} for one in (source, target))
-    names = changed(old, new)
-    return names, level_of(names, len(new))
+    return as_target(one, made, {"task": one.id, "official": one.official}, source, level)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rebind.envs.adapters.lines import Side
-from rebind.envs.adapters.pairs import changed
+from rebind.envs.adapters.proof import Proof
 from rebind.envs.adapters.tau2.install import start
 from rebind.envs.adapters.tau2.tasks import Tau2Task, families, family
+from rebind.envs.adapters.variants import following
 from rebind.types import Progress
 
 
@@ -20,28 +21,22 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
     with the same; and `failures`. Raises UserError for an unknown family.
     """
     chosen = families() if names is None else {name: family(name) for name in names}
-    runs: dict[tuple[str, str], list[bool]] = {}
-    failures: list[dict[str, Any]] = []
-    side = start()
+    proof, side = Proof(), start()
     try:
         for done, (name, members) in enumerate(chosen.items()):
             progress(name, done, len(chosen))
             for one in members[: len(seeds)]:
-                other = _partner(one, members)
+                other = following(one, members)
                 played = {"oracle": one, "noop": None} | ({"stale": other} if other else {})
                 for kind, source in played.items():
-                    passed = _passes(side, one, source)
-                    runs.setdefault((one.domain, kind), []).append(passed)
-                    if passed != (kind == "oracle"):
-                        failures.append({"family": name, "task": one.id, "what": f"{kind} {_word(passed)}"})
+                    proof.add(name, one.id, kind, _passes(side, one, source), one.domain)
     finally:
         side.close()
-    domains = sorted({domain for domain, _ in runs})
     return {
         "families": len(chosen),
-        **_shares(runs, domains),
-        "by_domain": {domain: _shares(runs, [domain]) for domain in domains},
-        "failures": failures,
+        **_counted(proof, proof.parts()),
+        "by_domain": {domain: _counted(proof, [domain]) for domain in proof.parts()},
+        "failures": proof.failures,
     }
 
 
@@ -53,21 +48,6 @@ def _passes(side: Side, one: Tau2Task, source: Tau2Task | None) -> bool:
     return all(found["checks"].values())
 
 
-def _partner(one: Tau2Task, members: Sequence[Tau2Task]) -> Tau2Task | None:
-    """The next member, round in a circle, with other bindings."""
-    at = members.index(one)
-    values = {b.name: b.value for b in one.bindings()}
-    for other in (*members[at + 1 :], *members[:at]):
-        if changed({b.name: b.value for b in other.bindings()}, values):
-            return other
-    return None
-
-
-def _shares(runs: dict[tuple[str, str], list[bool]], domains: Sequence[str]) -> dict[str, Any]:
-    by_kind = {kind: [p for d in domains for p in runs.get((d, kind), [])] for kind in ("oracle", "noop", "stale")}
-    shares = {f"{kind}_pass": sum(passed) / len(passed) if passed else None for kind, passed in by_kind.items()}
-    return {"tasks": len(by_kind["oracle"]), "pairs": len(by_kind["stale"]), **shares}
-
-
-def _word(passed: bool) -> str:
-    return "passes" if passed else "fails"
+def _counted(proof: Proof, domains: Sequence[str]) -> dict[str, Any]:
+    tasks, pairs = (len(proof.plays(kind, domains)) for kind in ("oracle", "stale"))
+    return {"tasks": tasks, "pairs": pairs, **proof.shares(domains)}

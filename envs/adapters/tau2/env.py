@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import gymnasium
@@ -11,10 +10,11 @@ from rebind.envs.adapters.lines import Refused, Side
 from rebind.envs.adapters.tau2.install import start
 from rebind.envs.adapters.tau2.tasks import Tau2Task, task
 from rebind.envs.adapters.tau2.user import Customer
+from rebind.envs.answers import value_of
 from rebind.envs.apps.actions import BadAction, parsed
-from rebind.envs.options import seal_of
+from rebind.envs.options import needed_seal
 from rebind.envs.spaces import UnicodeText
-from rebind.errors import EnvironmentFailure, UserError
+from rebind.errors import EnvironmentFailure
 from rebind.types import Call, Code, Milestone, ToolCall, ToolSpec, Verdict
 
 ENV_ID = "rebind/Tau2-v0"
@@ -55,9 +55,7 @@ class Tau2Env(gymnasium.Env[str, Any]):
             EnvironmentFailure: the process died or did not answer.
         """
         super().reset(seed=seed)
-        if not options:
-            raise UserError("reset needs options={'seal': Seal}: a task of τ²")
-        world = seal_of(options).world
+        world = needed_seal(options, "τ²").world
         self._task = task(str(world.get("domain")), str(world.get("task")))
         talking = self._talks()
         opened = self._ask("start", domain=self._task.domain, task=self._task.id, solo=self._task.solo)
@@ -83,7 +81,7 @@ class Tau2Env(gymnasium.Env[str, Any]):
         if doing.tool == self._specs[-1].name:
             return self._speak(doing)
         answer = self._ask("call", tool=doing.tool, args=doing.args)
-        call = Call(tool=doing.tool, args=doing.args, status=answer["status"], result=_value(answer["text"]))
+        call = Call(tool=doing.tool, args=doing.args, status=answer["status"], result=value_of(answer["text"]))
         error = None if call.ok else f"{call.status}: {answer['text']}"
         return answer["text"], 0.0, False, False, {"calls": (call,), "error": error}
 
@@ -148,10 +146,3 @@ class Tau2Env(gymnasium.Env[str, Any]):
     def _started(self) -> None:
         if self._task is None:
             raise gymnasium.error.ResetNeeded("reset the environment before anything else")
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

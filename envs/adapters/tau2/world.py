@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rebind.canon import digest
-from rebind.envs.adapters.pairs import changed
-from rebind.envs.adapters.pairs import level as level_of
 from rebind.envs.adapters.tau2.env import ENV_ID, Tau2Env
 from rebind.envs.adapters.tau2.install import PLACE, missing
 from rebind.envs.adapters.tau2.tasks import Tau2Task, families, task
 from rebind.envs.adapters.tau2.tasks import family as members_of
 from rebind.envs.adapters.tau2.user import Customer
-from rebind.errors import CannotShift
+from rebind.envs.adapters.variants import another, as_target
 from rebind.types import Action, Budget, Environment, Progress, Seal, ShiftLevel, Target, Task, ToolCall
 
 
@@ -60,14 +58,8 @@ class Tau2World:
             CannotShift: "wording" at `none`, for every task is told in one way only; "level" where the family has no
                 such task.
         """
-        if level == "none":
-            raise CannotShift("wording")
         source = task(str(seal.world["domain"]), str(seal.world["task"]))
-        partners = [one for one in members_of(seal.family) if _differs(source, one)[1] == level]
-        if not partners:
-            raise CannotShift("level")
-        chosen = random.Random(f"shift {seal.task_key} {level} {seed}").choice(partners)
-        return self._target(chosen, source, level)
+        return self._target(another(source, members_of(seal.family), seal, level, seed), source, level)
 
     def oracle(self, seal: Seal) -> Callable[[Environment], Iterator[Action]]:
         """The task's gold calls, then what the customer must be told."""
@@ -83,17 +75,7 @@ class Tau2World:
 
     def _target(self, one: Tau2Task, source: Tau2Task | None, level: ShiftLevel | None) -> Target:
         made = Task(env=ENV_ID, goal=self._goal(one), state=digest([one.domain, one.id]), budget=Budget(steps=60))
-        seal = Seal(
-            canary=digest({"canary": made.key, "level": level or ""})[:32],
-            env=ENV_ID,
-            task_key=made.key,
-            family=one.family,
-            world={"domain": one.domain, "task": one.id},
-            bindings=one.bindings(),
-            level=level,
-            changed=_differs(source, one)[0] if source else (),
-        )
-        return Target(task=made, seal=seal)
+        return as_target(one, made, {"domain": one.domain, "task": one.id}, source, level)
 
     def _goal(self, one: Tau2Task) -> str:
         if one.solo:
@@ -101,10 +83,3 @@ class Tau2World:
         if self._customer:
             return f"Serve the customer who writes to the {one.domain} service desk."
         return f"Serve this customer of the {one.domain} service desk. What the customer says:\n{one.scenario}"
-
-
-def _differs(source: Tau2Task, target: Tau2Task) -> tuple[tuple[str, ...], ShiftLevel]:
-    """Names of the bindings that differ, and the level that this makes."""
-    old, new = ({b.name: b.value for b in one.bindings()} for one in (source, target))
-    names = changed(old, new)
-    return names, level_of(names, len(new))

@@ -162,6 +162,12 @@ def test_no_key_crosses_over(shared: AppWorldEnv, target: Target) -> None:
     told = Path(f"/proc/{shared._worker.pid}/environ").read_bytes().decode().split("\0")
     assert not [one for one in told if "KEY" in one.split("=")[0] or "TOKEN" in one.split("=")[0]]
     assert os.getsid(shared._worker.pid) == shared._worker.pid
+    assert shared._worker._http.base_url.host == "127.0.0.1"
+    sockets = {os.readlink(one) for one in Path(f"/proc/{shared._worker.pid}/fd").iterdir()}
+    listening = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    own = [row[1] for row in listening if row[3] == "0A" and f"socket:[{row[9]}]" in sockets]
+    assert own
+    assert all(address.startswith("0100007F:") for address in own)
 
 
 def test_endless_code_is_killed(world: AppWorldWorld, target: Target) -> None:
