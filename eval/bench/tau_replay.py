@@ -12,6 +12,7 @@ from typing import Any
 
 from rebind.envs.adapters.lines import Side
 from rebind.envs.adapters.tau2.install import start
+from rebind.envs.answers import value_of
 from rebind.errors import UserError
 from rebind.types import Progress
 
@@ -78,7 +79,7 @@ def _replay(side: Side, records: list[dict[str, Any]], name: str, progress: Prog
             "replay", seconds=_PATIENCE, calls=[{"tool": c["tool"], "args": c["args"]} for c in calls], gold=gold
         )
         for call, observation in zip(calls, replayed["observations"], strict=True):
-            same = _parsed(observation) == _parsed(call["observation"])
+            same = value_of(observation) == value_of(call["observation"])
             counts["observations"] += 1
             counts["observations_equal"] += same
             counts["injected"] += not same and _INJECTED in call["observation"]
@@ -161,13 +162,6 @@ def _calls(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
 
 def _speaks(message: dict[str, Any]) -> bool:
     return message["role"] == "assistant" and not message.get("tool_calls")
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
