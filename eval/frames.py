@@ -47,7 +47,6 @@ class Run:
     episodes: pd.DataFrame
     attempts: pd.DataFrame
     targets: pd.DataFrame
-    selections: pd.DataFrame
     target_rows: Mapping[str, TargetRow]
     records: Mapping[str, RecordRow]
     stories: Mapping[str, Story]
@@ -55,6 +54,11 @@ class Run:
     chain: Chain
     discrepancies: tuple[str, ...]
     """Where an episode row does not agree with the steps, calls and verdict it sums up."""
+
+    @cached_property
+    def selections(self) -> pd.DataFrame:
+        """Made when it is first asked for: fifty rows a target."""
+        return selections_frame(self.target_rows.values(), self.records)
 
     @cached_property
     def groups(self) -> dict[Group, dict[str, dict[str, Any]]]:
@@ -83,7 +87,6 @@ def load_run(folder: Path | str) -> Run:
         episodes=episodes_frame(list(reader.finals.values())),
         attempts=attempts_frame(reader.rows),
         targets=targets_frame(reader.targets.values(), reader.records),
-        selections=selections_frame(reader.targets.values(), reader.records),
         target_rows=reader.targets,
         records=reader.records,
         stories=reader.stories,

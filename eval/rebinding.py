@@ -9,15 +9,17 @@ name); a value that is grounded in yet another way counts as unbound, so binding
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 from pydantic import JsonValue
 
-from rebind.eval.bindings import SHORTEST_TEXT, Changed, Leaf, Value, fold, in_json
+from rebind.eval.bindings import SHORTEST_TEXT, Changed, Leaf, Value, fold, in_json, times_apart
 from rebind.eval.lines import CallMade, StepRow
 from rebind.memory.skill.environment import FROM_MEMORY
 from rebind.memory.values import leaves
@@ -25,6 +27,7 @@ from rebind.memory.values import leaves
 _SNIPPET = 90
 """Characters kept on each side of a value that was found."""
 _SCALARS = (str, int, float)
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -117,11 +120,12 @@ class Watch:
 
     def _show(self, text: str, where: str) -> list[Value]:
         """Takes note of a text; returns the unbound target values in it."""
-        hits = self.changed.finder.hits(text.casefold())
+        low = text.casefold()
+        hits = self.changed.finder.hits(low)
         stale, wanted = hits & self._unseen.keys(), hits & self._unbound.keys()
         if not stale and not wanted:
             return []
-        low = fold(text)
+        low = times_apart(low)
         for place in stale:
             if self._unseen[place].seen_in(low) >= 0:
                 del self._unseen[place]
@@ -142,15 +146,17 @@ class Watch:
             return
         spelt = [text for value in shown for text in value.unfolded]
         for record in _objects(msgspec.json.decode(call.result)):
-            scalars = {k: v for k, v in record.items() if type(v) in _SCALARS}
-            text = " ".join(map(str, scalars.values()))
-            low = text.casefold()
-            if not any(sought in low for sought in spelt):
+            scalars = [(k, v) for k, v in record.items() if type(v) in _SCALARS]
+            low = " ".join([v if type(v) is str else str(v) for _, v in scalars]).casefold()
+            for sought in spelt:
+                if sought in low:
+                    break
+            else:
                 continue
-            low = fold(text)
+            low = times_apart(low)
             beside = [v for v in shown if v.seen_in(low) >= 0]
-            for key, leaf in scalars.items() if beside else ():
-                if isinstance(leaf, str | int | float) and _identifier(key, leaf):
+            for key, leaf in scalars if beside else ():
+                if _identifier(key, leaf):
                     self._stand_ins[_stem(key), leaf] += beside
                     self._known.add(leaf)
                     self._stand_in_texts.add(in_json(str(leaf).casefold()))
@@ -222,19 +228,22 @@ def _given(args: dict[str, JsonValue]) -> list[tuple[str, Leaf]]:
     return [(k, v) for k, v in args.items() if isinstance(v, str | int | float) and not isinstance(v, bool)]
 
 
-def _objects(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
     """Every JSON object in a value, outermost first."""
-    if isinstance(value, dict):
-        yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        if isinstance(inner, dict | list):
-            yield from _objects(inner)
+    waiting = [[value]]
+    for outer in waiting:  # which grows meanwhile
+        for one in outer:
+            if type(one) is dict:
+                yield one
+                waiting.append(list(one.values()))
+            elif type(one) is list:
+                waiting.append(one)
 
 
 def _identifier(key: str, leaf: Leaf) -> bool:
     """Whether a scalar can stand for the object it is in: an id, an e-mail address, a number or path, no plain word."""
     if isinstance(leaf, str):
-        return "@" in leaf or any(c.isdigit() for c in leaf)
+        return "@" in leaf or _DIGIT.search(leaf) is not None
     return key == "id" or key.endswith("_id")
 
 

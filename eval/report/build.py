@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from rebind.eval import contrasts as contrast
 from rebind.eval import metrics
+from rebind.eval.beside import beside
 from rebind.eval.frames import Run, load_run
 from rebind.eval.ledger.manifest import SIGNATURE_FILE, read_manifest
 from rebind.eval.metrics import Dimension, Summary, Treatment, groups_of, mean, scored
@@ -21,7 +22,7 @@ from rebind.eval.report import contrast_tables, tables, tabling
 from rebind.eval.report import format as fmt
 from rebind.eval.report.cases import cases
 from rebind.eval.report.drill import drill
-from rebind.eval.report.model import Entry, Provenance, Report, Study, Table
+from rebind.eval.report.model import Case, Drill, Entry, Provenance, Report, Study, Table
 from rebind.eval.rows import ABANDONED
 
 _PACKAGES = ("rebind", "numpy", "pandas", "scipy", "statsmodels", "pydantic")
@@ -31,6 +32,8 @@ ORDER = (
     "retained", "interactions", "tokens", "ranking", "staleness", "retrieval", "endings", "families",
 )  # fmt: skip
 """The tables as they follow each other on the page."""
+_MANY = 2_000
+"""Episodes from which on the cases and steps are read in a second process."""
 _MOST_NOTES = 8
 """Disagreeing rows named one by one."""
 
@@ -46,6 +49,18 @@ def build(folder: Path | str) -> Report:
 
 def report_of(run: Run) -> Report:
     """The report of a run that is already loaded."""
+    conditions = tuple(run.plan["conditions"])
+    with beside(lambda: _told(run, conditions), apart=len(run.episodes) >= _MANY) as told:
+        return _report(run, told)
+
+
+def _told(run: Run, conditions: Sequence[str]) -> tuple[list[Case], Drill]:
+    """What is read again from the ledger, to be shown."""
+    made = cases(run, conditions)
+    return made, drill(run, conditions, made)
+
+
+def _report(run: Run, told: Callable[[], tuple[list[Case], Drill]]) -> Report:
     study = _study(run)
     conditions, pairs = study.conditions, contrast.pairs_of(study.conditions)
     summaries = metrics.summaries(run.episodes, conditions, study.environments)
@@ -56,7 +71,6 @@ def report_of(run: Run) -> Report:
     staleness = metrics.staleness(run.episodes, conditions)
     retrieval = metrics.retrieval(run.targets)
     endings = metrics.endings(run.episodes, conditions, study.targets * len(study.seeds))
-    made = cases(run, conditions)
     usages = [t.ranker_usage for t in run.target_rows.values() if t.ranker_usage]
     treatments = metrics.TREATMENTS if _invalid(run) else metrics.TREATMENTS[:1]
     made_tables = (
@@ -70,6 +84,8 @@ def report_of(run: Run) -> Report:
         tables.endings(endings, conditions),
         tables.families(run.episodes, conditions),
     )
+    rates = pass_rates(run.episodes, conditions, len(study.seeds), study.environments)
+    made, drilled = told()
     return Report(
         study=study,
         notes=_notes(run, study),
@@ -78,14 +94,14 @@ def report_of(run: Run) -> Report:
         retained=tuple(retained),
         interactions=tuple(interactions),
         passes=passes,
-        pass_rates=tuple(pass_rates(run.episodes, conditions, len(study.seeds), study.environments)),
+        pass_rates=tuple(rates),
         staleness=tuple(staleness),
         retrieval=retrieval,
         endings=tuple(endings),
         cases=tuple(made),
         tables=tuple(sorted((tabling.trimmed(t) for t in made_tables), key=_place)),
         provenance=_provenance(run),
-        drill=drill(run, conditions, made),
+        drill=drilled,
     )
 
 
