@@ -53,7 +53,7 @@ def by_unit(pool: Pool) -> dict[object, tuple[float, bytes]]:
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(histories, configs, st.data())
 def test_appending_steps_gives_exactly_the_pool_of_a_full_build(
     case: Made, config: OsuConfig, data: st.DataObject

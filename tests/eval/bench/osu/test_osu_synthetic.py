@@ -46,8 +46,8 @@ def test_evidence_lies_apart_and_before_its_query(length: int) -> None:
 
 
 def test_the_result_has_its_contract_and_prints(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole benchmark on six episodes; the figures are meaningless at that size, the shape is not."""
-    monkeypatch.setattr(synthetic, "FROZEN", replace(FROZEN, episodes=6))
+    """The whole benchmark on three episodes; the figures are meaningless at that size, the shape is not."""
+    monkeypatch.setattr(synthetic, "FROZEN", replace(FROZEN, episodes=3))
     told: list[tuple[int, int]] = []
     result = run_synthetic((0,), lambda done, total: told.append((done, total)), (0,), (100,))
     assert told[-1][0] == told[-1][1]
