@@ -13,11 +13,18 @@ from rebind.types import Call, Environment, Record, Seal, Skill, ToolCall
 
 def verified_skills(record: Record, seal: Seal, environment: Environment) -> tuple[Skill, ...]:
     """The record's skills that pass: the one that drops every look that feeds nothing, repeated calls last or where
-    they were, or else the one that keeps all calls, or else none."""
+    they were, or else the one that keeps all calls, or else one of those two in which repeated calls stay single
+    (pages are such that each works on what the one before it left), or else none."""
     everything = frozenset(c.tool for s in record.steps for c in s.calls if not finishes(c.tool))
     tried: list[Skill] = []
-    for keep, late in ((frozenset[str](), True), (frozenset[str](), False), (everything, False)):
-        skill = induce(record, keep=keep, late=late)
+    for keep, late, apart in (
+        (frozenset[str](), True, False),
+        (frozenset[str](), False, False),
+        (everything, False, False),
+        (frozenset[str](), False, True),
+        (everything, False, True),
+    ):
+        skill = induce(record, keep=keep, late=late, apart=apart)
         if skill is None or skill in tried:
             continue
         if holds(skill, record, seal, environment):

@@ -26,14 +26,17 @@ class Planned:
 
 
 def folded(
-    happened: Sequence[Event], references: Mapping[int, Mapping[str, Ref]], *, late: bool = False
+    happened: Sequence[Event], references: Mapping[int, Mapping[str, Ref]], *, late: bool = False, apart: bool = False
 ) -> list[Planned]:
     """The steps of a procedure, in order. Calls that write with the same tool and argument names, from whose results
     nothing is read, become one step where all that differs between them is given by the caller. With `late` such steps
-    go to the end, ordered by tool, so that the procedure does not depend on which kind of call came last.
+    go to the end, ordered by tool, so that the procedure does not depend on which kind of call came last. With `apart`
+    every call stays a step of its own, as where each works on the page that the one before it left.
 
-    That moves calls past one another; whether the source's task stands it is for its validation to tell.
+    Folding moves calls past one another; whether the source's task stands it is for its validation to tell.
     """
+    if apart:
+        return [Planned(event, args) for event, args in references.items()]
     read = frozenset[int]().union(*(flows(ref) for args in references.values() for ref in args.values()))
     alike: dict[tuple[str, ...], list[int]] = {}
     for event, args in references.items():

@@ -32,19 +32,22 @@ _SHAPES: tuple[tuple[SlotType, re.Pattern[str]], ...] = (
 _NAME_LENGTH = 56
 
 
-def induce(record: Record, *, keep: Iterable[str] = (), late: bool = False, least: int = 2) -> Skill | None:
+def induce(
+    record: Record, *, keep: Iterable[str] = (), late: bool = False, apart: bool = False, least: int = 2
+) -> Skill | None:
     """The procedure in a record; None where fewer than `least` calls are left of it.
 
     What stays: every call that may write, and what it reads from. `keep` names tools that stay although their names
     say that they only read. The call that declares the task done stays only if its answer is read from a result;
-    otherwise the actor judges and declares. Repeated calls are folded, and with `late` put last (see `fold.folded`).
+    otherwise the actor judges and declares. Repeated calls are folded, with `late` put last, with `apart` left as they
+    are (see `fold.folded`).
     """
     happened = events(record.steps)
     references = _pruned(record.instruction, happened, frozenset(keep))
     if len(references) < least:
         return None
     naming = _Naming(record.instruction)
-    plan = folded(happened, references, late=late)
+    plan = folded(happened, references, late=late, apart=apart)
     number = {step.event: at for at, step in enumerate(plan)}
     steps = tuple(_step(happened[p.event], p, naming, number) for p in plan)
     return Skill(
