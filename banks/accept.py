@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from rebind.banks.rollers import oracle_roller
+from rebind.banks.rollers import oracle_trace
 from rebind.banks.rollout import do
 from rebind.banks.steadily import steadily
 from rebind.errors import EnvironmentFailure, RebindError
@@ -30,7 +30,7 @@ class Acceptance:
 
     def __init__(self, world: World) -> None:
         self.environment = world.make()
-        self._oracle = oracle_roller(world, rate=0.0)
+        self._world = world
 
     @steadily
     def problem(self, record: Record, source: Seal, target: Target) -> str | None:
@@ -46,21 +46,21 @@ class Acceptance:
         if leaks(source, target):
             return "source-value-in-goal"
         try:
-            self.environment.reset(options={"seal": target.seal})
+            first, _ = self.environment.reset(options={"seal": target.seal})
         except EnvironmentFailure:
             raise
         except RebindError:
             return "initial-state"
-        if not self.oracle_passes(target):
+        if not self._solved(target, first):
             return "oracle-fails"
         if target.seal.level != "none" and self.replay(record, target.seal).success:
             return "literal-replay-passes"
         return None
 
-    def oracle_passes(self, target: Target) -> bool:
-        """Whether the family's own solution solves the target."""
+    def _solved(self, target: Target, first: str) -> bool:
+        """Whether the family's own solution solves the target, whose initial state is in place."""
         try:
-            self._oracle(self.environment, target, 0)
+            oracle_trace(self._world, self.environment, target, 0, first)
         except EnvironmentFailure:  # says nothing about the target
             raise
         except RebindError:

@@ -19,14 +19,15 @@ from rebind.types import Progress
 
 
 class Scale(NamedTuple):
+    """Records and targets the paper has of an environment of that style."""
+
     records: int
     targets: int
+    surplus: float = 1.0
+    """More records than needed are made where near-duplicates go, or not every record gives a target at every level."""
 
 
-SCALES = {"apps": Scale(194, 745), "sites": Scale(228, 874), "desk": Scale(201, 772)}
-"""Records and targets the paper has of an environment of that style."""
-_SURPLUS = 1.1
-"""More records than needed are made: near-duplicates go, and not every record gives a target at every level."""
+SCALES = {"apps": Scale(194, 745, 1.1), "sites": Scale(228, 874), "desk": Scale(201, 772)}
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def build_paper_scale(env: str, out: Path, *, workers: int = 2, progress: Progre
     if env not in SCALES:
         raise UserError(f"the paper has no environment like {env!r}; it has the scales of {', '.join(SCALES)}")
     wanted = SCALES[env]
-    each = math.ceil(wanted.records * _SURPLUS / len(one.families()))
+    each = math.ceil(wanted.records * wanted.surplus / len(one.families()))
     build(one, out / "rollouts", oracle_roller(one), seeds=range(each), workers=workers, progress=progress)
     bank_path = out / "bank"
     if not bank_path.exists():
