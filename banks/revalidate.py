@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rebind.banks.accept import Acceptance
 from rebind.banks.files import first_difference, silent
-from rebind.banks.seals import open_seals
+from rebind.banks.judges import Judge, judged
 from rebind.banks.store import Bank
 from rebind.banks.targets import TargetSet
-from rebind.banks.worlds import world_of
 from rebind.errors import TargetsError
-from rebind.types import Progress, Record, Seal, Target
+from rebind.types import Progress, Target
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,9 @@ class Verification:
     differs: str | None = None
 
 
-def verify_targets(path: Path, *, bank_path: Path | None = None, progress: Progress = silent) -> Verification:
+def verify_targets(
+    path: Path, *, bank_path: Path | None = None, workers: int = 1, progress: Progress = silent
+) -> Verification:
     """Checks every file against the manifest, then every target as it was checked when it was made: its task is its
     seal's, the initial state builds, the oracle passes, the record's actions fail above `none`, and no changed source
     value stands in the goal. `bank_path`: where the bank lies now, if not where it lay.
@@ -42,22 +43,19 @@ def verify_targets(path: Path, *, bank_path: Path | None = None, progress: Progr
     bank = Bank.open(bank_path or found.bank)
     if bank.digest != found.manifest["bank"]["digest"]:
         raise TargetsError(f"targets {path} were made from another bank than {bank.path}")
-    seals = open_seals(bank.path)
-    acceptances: dict[str, Acceptance] = {}
     reasons: Counter[str] = Counter()
-    for done, target in enumerate(found.targets()):
-        progress("targets", done, total)
-        env = target.seal.env
-        acceptance = acceptances.get(env) or acceptances.setdefault(env, Acceptance(world_of(env)))
-        problem = _problem(acceptance, target, bank.records, seals)
-        if problem:
-            reasons[problem] += 1
+    with closing(judged(bank.path, list(found.targets()), _problem, workers)) as problems:
+        for done, problem in enumerate(problems, 1):
+            progress("targets", done, total)
+            if problem:
+                reasons[problem] += 1
     return Verification(total, sum(reasons.values()), dict(sorted(reasons.items())))
 
 
-def _problem(acceptance: Acceptance, target: Target, records: dict[str, Record], seals: dict[str, Seal]) -> str | None:
+def _problem(judge: Judge, target: Target) -> str | None:
     if target.seal.task_key != target.task.key:
         return "another-task"
-    if target.seal.source not in records:
+    source = target.seal.source
+    if source not in judge.seals:
         return "no-source"
-    return acceptance.problem(records[target.seal.source], seals[target.seal.source], target)
+    return judge.acceptance(target.seal.env).problem(judge.bank.record(source), judge.seals[source], target)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,7 @@ from pydantic import JsonValue
 
 from rebind.banks.accept import Acceptance
 from rebind.banks.files import MANIFEST, append_line, drop_torn_tail, read_lines, silent, write_lines, write_manifest
-from rebind.banks.seals import open_seals
+from rebind.banks.judges import Judge, judged
 from rebind.banks.store import Bank
 from rebind.banks.targets import SEALS, TARGETS
 from rebind.banks.worlds import world_of
@@ -111,45 +109,15 @@ def _all_made(bank: Bank, workers: int, part: Path) -> Iterator[Made]:
     before = [Made.model_validate(line) for line in read_lines(part)]
     yield from before
     if left := bank.ids[len(before) :]:
-        with closing(_made_of(bank, left, workers)) as rest:
+        with closing(judged(bank.path, left, _of_record, workers)) as rest:
             for made in rest:
                 append_line(part, made.model_dump(mode="json"))
                 yield made
 
 
-def _made_of(bank: Bank, ids: Sequence[str], workers: int) -> Generator[Made, None, None]:
-    if workers <= 1:
-        _begin_worker(bank.path)
-        yield from map(_work, ids)
-        return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the threads of torch and faiss half-way
-    with ProcessPoolExecutor(workers, context, _begin_worker, (bank.path,)) as pool:
-        yield from pool.map(_work, ids)
-
-
-@dataclass
-class _Worker:
-    bank: Bank
-    seals: Mapping[str, Seal]
-    acceptances: dict[str, Acceptance]
-
-
-_worker: _Worker | None = None
-"""One a process: pool workers cannot be given state otherwise."""
-
-
-def _begin_worker(bank_path: Path) -> None:
-    global _worker  # noqa: PLW0603 — see `_worker`
-    _worker = _Worker(Bank.open(bank_path), open_seals(bank_path), {})
-
-
-def _work(record_id: str) -> Made:
-    assert _worker is not None
-    seal = _worker.seals[record_id]
-    world = world_of(seal.env)
-    if seal.env not in _worker.acceptances:
-        _worker.acceptances[seal.env] = Acceptance(world)
-    return make_targets(world, _worker.acceptances[seal.env], _worker.bank.record(record_id), seal)
+def _of_record(judge: Judge, record_id: str) -> Made:
+    seal = judge.seals[record_id]
+    return make_targets(world_of(seal.env), judge.acceptance(seal.env), judge.bank.record(record_id), seal)
 
 
 def _write(out: Path, bank: Bank, targets: Sequence[Target], rejected: Mapping[str, int]) -> BuiltTargets:

@@ -33,6 +33,7 @@ from rebind.eval.plan import Plan, make_plan
 from rebind.eval.scripts import oracle_script
 from rebind.eval.selecting import select_all
 from rebind.eval.study import RetrievalPart, load_study
+from rebind.orphans import end_with_parent
 from rebind.types import Budget, Cell, Progress
 
 PRICED, UNPRICED = "simulated/priced", "simulated/unpriced"
@@ -68,7 +69,7 @@ def run(episodes: int = 1000, seed: int = 0, progress: Progress = silent) -> dic
         study = prepare(Path(scratch) / "study", targets=_TARGETS)
         jobs = [_Job(form, study, Path(scratch) / form, episodes, seed + n) for n, form in enumerate(FORMATS)]
         checks: dict[str, Check] = {}
-        with ProcessPoolExecutor(len(jobs), mp_context=multiprocessing.get_context("spawn")) as pool:
+        with ProcessPoolExecutor(len(jobs), multiprocessing.get_context("spawn"), end_with_parent) as pool:
             futures = {pool.submit(run_format, job): job.form for job in jobs}
             for done, future in enumerate(as_completed(futures), 1):
                 checks[futures[future]] = future.result()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
+import psutil
 import pytest
 
 from rebind.banks import shift
 from rebind.banks.accept import Acceptance, changes, leaks
 from rebind.banks.compare import side_by_side
 from rebind.banks.files import MANIFEST, write_lines, write_manifest
+from rebind.banks.judges import Judge
 from rebind.banks.revalidate import verify_targets
 from rebind.banks.seals import open_seals
 from rebind.banks.shift import build_targets
@@ -38,8 +43,9 @@ def test_records_give_up_to_four_targets_of_four_levels(targets: Path, bank: Pat
     assert max(Counter((t.seal.source, t.seal.level) for t in opened.targets()).values()) == 1
 
 
-def test_every_target_is_valid_when_checked_again(targets: Path) -> None:
-    found = verify_targets(targets)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_target_is_valid_when_checked_again(targets: Path, workers: int) -> None:
+    found = verify_targets(targets, workers=workers)
     assert (found.invalid, found.differs, found.reasons) == (0, None, {})
     assert found.targets == len(TargetSet.open(targets).tasks)
 
@@ -70,15 +76,15 @@ def test_worker_processes_give_the_same_bytes(targets: Path, bank: Path, tmp_pat
 def test_a_stopped_build_goes_on_and_ends_in_the_same_bytes(
     bank: Path, targets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, work, made = tmp_path / "stopped", shift._work, list[str]()
+    out, work, made = tmp_path / "stopped", shift._of_record, list[str]()
 
-    def stops(record: str) -> shift.Made:
+    def stops(judge: Judge, record: str) -> shift.Made:
         made.append(record)
         if len(made) == 4:
             raise KeyboardInterrupt
-        return work(record)
+        return work(judge, record)
 
-    monkeypatch.setattr(shift, "_work", stops)
+    monkeypatch.setattr(shift, "_of_record", stops)
     with pytest.raises(KeyboardInterrupt):
         build_targets(bank, out)
     (part,) = out.iterdir()
@@ -88,6 +94,23 @@ def test_a_stopped_build_goes_on_and_ends_in_the_same_bytes(
     assert {f.name: f.read_bytes() for f in out.iterdir() if f.name != MANIFEST} == {
         f.name: f.read_bytes() for f in targets.iterdir() if f.name != MANIFEST
     }
+
+
+def test_the_workers_of_a_killed_build_end(bank: Path, tmp_path: Path) -> None:
+    """They would work through the whole bank, for nobody."""
+    build = "import sys; from pathlib import Path; from rebind.banks.shift import build_targets; "
+    build += "build_targets(Path(sys.argv[1]), Path(sys.argv[2]), workers=2)"
+    process = subprocess.Popen([sys.executable, "-c", build, str(bank), str(tmp_path / "out")])
+    workers: list[psutil.Process] = []
+    while process.poll() is None and len(workers) < 2:
+        children = psutil.Process(process.pid).children()
+        workers = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    _, alive = psutil.wait_procs(workers, timeout=60)
+    assert len(workers) == 2
+    assert not alive
 
 
 def test_a_targets_folder_is_not_built_over(targets: Path, bank: Path) -> None:

@@ -88,6 +88,7 @@ def _pairs(name: str, data: Path, out: Path | None, as_json: bool) -> None:
 def verify(
     targets: Path = typer.Argument(..., help="Targets folder, or `shipped:NAME`."),
     bank: Path | None = typer.Option(None, "--bank", help="Where the bank lies now, if it was moved."),
+    workers: int = typer.Option(1, min=1, help="Processes, each with an environment of its own."),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Check files and every target again in the real environment; exit code 1 if any is invalid."""
@@ -95,7 +96,8 @@ def verify(
     from rebind.banks.shipped import locate
 
     with progress("verify") as bar:
-        found = verify_targets(locate(targets), bank_path=locate(bank) if bank else None, progress=bar)
+        where = locate(bank) if bank else None
+        found = verify_targets(locate(targets), bank_path=where, workers=workers, progress=bar)
     emit(asdict(found)) if as_json else facts("Verification", asdict(found))
     if found.invalid:
         raise typer.Exit(1)
