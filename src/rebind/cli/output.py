@@ -66,7 +66,7 @@ def _plain(screen: Console, title: str) -> Progress:
         last = twentieth
         elapsed = time.monotonic() - began
         left = f", about {elapsed / done * (total - done):.0f} s left" if 0 < done < total else ""
-        screen.print(f"{title}: {done}/{total} after {elapsed:.0f} s{left}  {word}".rstrip(), markup=False)
+        screen.print(f"{title}: {done}/{total} after {elapsed:.0f} s{left}  {word}".rstrip(), markup=False, soft_wrap=True)
 
     return advance
 
