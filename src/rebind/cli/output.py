@@ -55,18 +55,23 @@ def progress(title: str) -> Iterator[Progress]:
 
 
 def _plain(screen: Console, title: str) -> Progress:
-    """About twenty lines over the whole, for logs."""
-    began, last = time.monotonic(), -1
+    """About twenty lines over each part of the work, for logs."""
+    began = time.monotonic()
+    part, before, last, twentieth = began, 0, -1, -1
+    """When the part under way began, and what was done of it then: an earlier run's work took none of this one's
+    time."""
 
     def advance(word: str, done: int, total: int) -> None:
-        nonlocal last
-        twentieth = done * 20 // max(total, 1)
-        if twentieth == last:
+        nonlocal part, before, last, twentieth
+        now = time.monotonic()
+        if last < 0 or done < last:
+            part, before, twentieth = now, done, -1
+        last = done
+        if twentieth == (twentieth := done * 20 // max(total, 1)):
             return
-        last = twentieth
-        elapsed = time.monotonic() - began
-        left = f", about {elapsed / done * (total - done):.0f} s left" if 0 < done < total else ""
-        screen.print(f"{title}: {done}/{total} after {elapsed:.0f} s{left}  {word}".rstrip(), markup=False, soft_wrap=True)
+        left = f", about {(now - part) / (done - before) * (total - done):.0f} s left" if before < done < total else ""
+        line = f"{title}: {done}/{total} after {now - began:.0f} s{left}  {word}".rstrip()
+        screen.print(line, markup=False, soft_wrap=True)
 
     return advance
 
