@@ -18,6 +18,8 @@ _BUILT_IN = {
     "sites": "rebind.envs.sites.world:SitesWorld",
     "tau2": "rebind.envs.adapters.tau2.world:Tau2World",
     "toolbench": "rebind.envs.toolbench.world:ToolbenchWorld",
+    "webarena": "rebind.envs.adapters.webarena.original.world:WebArenaWorld",
+    "webarena-verified": "rebind.envs.adapters.webarena.world:WebArenaVerifiedWorld",
 }
 _GYMNASIUM = {
     "rebind/AppWorld-v0": "rebind.envs.adapters.appworld.env:AppWorldEnv",
@@ -27,6 +29,8 @@ _GYMNASIUM = {
     "rebind/Sites-v0": "rebind.envs.sites.env:SitesEnv",
     "rebind/Tau2-v0": "rebind.envs.adapters.tau2.env:Tau2Env",
     "rebind/Toolbench-v0": "rebind.envs.toolbench.env:ToolbenchEnv",
+    "rebind/WebArena-v0": "rebind.envs.adapters.webarena.original.env:WebArenaEnv",
+    "rebind/WebArenaVerified-v0": "rebind.envs.adapters.webarena.env:WebArenaVerifiedEnv",
 }
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-_SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "WIKIPEDIA", "MAP")
+from rebind.envs.adapters.reach import SNOW
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,10 @@ def _unset(names: Sequence[str]) -> list[str]:
 
 _ALL = (
     Elsewhere(
-        "webarena",
-        "rebind/WebArena-v0",
-        f"its six sites, and their addresses in {', '.join('WA_' + site for site in _SITES)}",
-        "its binding-shift pairs: rebind targets build --from webarena --data PATH --dry-run",
-        lambda: _unset([f"WA_{site}" for site in _SITES]),
-    ),
-    Elsewhere(
         "workarena",
         "rebind/WorkArena-v0",
-        "a ServiceNow instance: SNOW_INSTANCE_URL, SNOW_INSTANCE_UNAME, SNOW_INSTANCE_PWD",
+        f"a ServiceNow instance: {', '.join(SNOW)}",
         "its binding-shift pairs: rebind targets build --from workarena --data PATH --dry-run",
-        lambda: _unset(["SNOW_INSTANCE_URL", "SNOW_INSTANCE_UNAME", "SNOW_INSTANCE_PWD"]),
+        lambda: _unset(SNOW),
     ),
 )

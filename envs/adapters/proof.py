@@ -1,25 +1,27 @@
-"""What came of playing an adapter's tasks: by their own solution, by doing nothing, by another task's solution."""
+"""What came of playing an adapter's tasks in ways of which the first alone should solve them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 KINDS = ("oracle", "noop", "stale")
+"""By its own solution, by doing nothing, by another task's solution."""
 
 
 class Proof:
-    """Takes plays in, and tells the shares that passed: 1, 0 and 0 where the tasks are sound."""
+    """Takes plays in, and tells the shares that passed: 1 for the first kind and 0 for others where tasks are sound."""
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Sequence[str] = KINDS) -> None:
+        self._kinds = kinds
         self.failures: list[dict[str, Any]] = []
         """Plays that did not come out so."""
         self._runs: dict[tuple[str, str], list[bool]] = {}
 
     def add(self, family: str, task: str, kind: str, passed: bool, part: str = "") -> None:
-        """Notes a play of one of `KINDS`. `part`: of the benchmark, for shares of its own."""
+        """Notes a play of one of the kinds. `part`: of the benchmark, for shares of its own."""
         self._runs.setdefault((part, kind), []).append(passed)
-        if passed != (kind == "oracle"):
+        if passed != (kind == self._kinds[0]):
             self.failures.append({"family": family, "task": task, "what": f"{kind} {'passes' if passed else 'fails'}"})
 
     def parts(self) -> list[str]:
@@ -30,6 +32,6 @@ class Proof:
         return [p for part in (self.parts() if parts is None else parts) for p in self._runs.get((part, kind), [])]
 
     def shares(self, parts: Iterable[str] | None = None) -> dict[str, float | None]:
-        """`oracle_pass`, `noop_pass` and `stale_pass`; None where nothing was played so."""
-        found = {kind: self.plays(kind, parts) for kind in KINDS}
+        """A kind's name and `_pass`: the share that passed; None where nothing was played so."""
+        found = {kind: self.plays(kind, parts) for kind in self._kinds}
         return {f"{kind}_pass": sum(plays) / len(plays) if plays else None for kind, plays in found.items()}

@@ -8,10 +8,11 @@ from rebind.cli.output import JSON_OPTION, emit, table
 
 
 def doctor(as_json: bool = JSON_OPTION) -> None:
-    """Check this machine: Python, extras, Chromium, model keys, the embedded model, disk."""
-    from rebind.eval.health import examine
+    """Check this machine: Python, extras, Chromium, model keys, the embedded model, disk, the benchmarks' servers."""
+    from rebind.envs.adapters.reach import look
+    from rebind.eval.health import Finding, examine
 
-    findings = examine()
+    findings = examine() + [Finding(one.what, one.state, one.detail, one.advice) for one in look()]
     if as_json:
         emit([f.as_json() for f in findings])
     else:

@@ -15,22 +15,24 @@ from rebind.errors import UserError
 
 
 def test_every_environment_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All nine environments are listed with needs; one that cannot run says why, and names what is not set."""
+    """All ten environments are listed with needs; one that cannot run says why, and names what is not set."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for name in ("SNOW_INSTANCE_URL", "SNOW_INSTANCE_UNAME", "SNOW_INSTANCE_PWD", "REBIND_TOOLBENCH", "WA_MAP"):
         monkeypatch.delenv(name, raising=False)
     rows = {row["name"]: row for row in json.loads(CliRunner().invoke(app, ["envs", "list", "--json"]).stdout)}
     assert set(rows) >= {
-        "apps", "sites", "desk", "miniwob", "tau2", "toolbench", "webarena", "workarena", "appworld"
+        "apps", "appworld", "desk", "miniwob", "sites", "tau2", "toolbench",
+        "webarena", "webarena-verified", "workarena",
     }  # fmt: skip
     for row in rows.values():
         assert row["needs"]
         assert row["available"] == (row["why_not"] is None)
     assert rows["apps"]["available"]
     assert "rebind envs install tau2" in rows["tau2"]["why_not"]
+    assert "rebind envs install webarena-verified" in rows["webarena-verified"]["why_not"]
     assert "rebind data get toolbench" in rows["toolbench"]["why_not"]
     assert "SNOW_INSTANCE_URL" in rows["workarena"]["why_not"]
-    assert "WA_MAP" in rows["webarena"]["why_not"]
+    assert "rebind envs install webarena" in rows["webarena"]["why_not"]
 
 
 def test_only_other_packages_are_installed() -> None:
