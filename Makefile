@@ -9,10 +9,10 @@ BIN := $(VENV)/bin
 demo: setup
 	$(BIN)/rebind demo
 
-test: setup
+test: $(VENV)/.stores
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
-lint: setup  # the two type checkers side by side: they take minutes each
+lint: $(VENV)/.stores  # the two type checkers side by side: they take minutes each
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -26,6 +26,10 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'torch==2.13.0'
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,retrieval,osu,shard,sites,miniwob,dev]'
+	touch $@
+
+$(VENV)/.stores: $(VENV)/.ready  # vector databases: 104 MB that the demo does not need
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[stores]'
 	touch $@
 
 clean:

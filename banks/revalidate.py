@@ -56,6 +56,6 @@ def _problem(judge: Judge, target: Target) -> str | None:
     if target.seal.task_key != target.task.key:
         return "another-task"
     source = target.seal.source
-    if source not in judge.seals:
+    if source is None or source not in judge.seals:
         return "no-source"
     return judge.acceptance(target.seal.env).problem(judge.bank.record(source), judge.seals[source], target)

@@ -41,22 +41,49 @@ def execute(skill: Skill, slots: Mapping[str, JsonValue], call: Caller) -> Execu
     results: list[JsonValue] = []
     returned: list[tuple[JsonValue, ...]] = []
     for number, step in enumerate(skill.steps, 1):
-        paged = step.args.get(PAGE) == ALL_PAGES
         try:
-            given = [
-                {k: _resolve(v, slots, results, row) for k, v in step.args.items() if not (paged and k == PAGE)}
-                for row in _rows(step, slots)
-            ]
+            given = arguments(step, slots, results)
         except Unresolved as reason:
             return Execution(tuple(calls), f"stopped before step {number}, {step.tool}: {reason}")
-        made = _pages(step.tool, given[0], call) if paged else _made(step.tool, given, call)
+        made, result = run_step(step, given, call)
         calls += made
-        last = made[-1]
-        if not last.ok:
-            return Execution(tuple(calls), f"step {number}, {step.tool}, failed with {last.status}: {last.result}")
-        results.append({ITEMS: [i for c in made for i in listing(c.result) or ()]} if paged else last.result)
-        returned.append((results[-1],) if paged else tuple(c.result for c in made))
+        if not made[-1].ok:
+            return Execution(tuple(calls), failed(number, made[-1]))
+        results.append(result)
+        returned.append((result,) if _paged(step) else tuple(c.result for c in made))
     return Execution(tuple(calls), results=tuple(returned))
+
+
+def arguments(
+    step: SkillStep, slots: Mapping[str, JsonValue], results: Sequence[JsonValue]
+) -> list[dict[str, JsonValue]]:
+    """What a step is called with, once for each row; of a walk over pages without the page.
+
+    Raises:
+        Unresolved: a reference leads to no value, or to more than one.
+    """
+    return [
+        {k: _resolve(v, slots, results, row) for k, v in step.args.items() if not (_paged(step) and k == PAGE)}
+        for row in _rows(step, slots)
+    ]
+
+
+def run_step(step: SkillStep, given: Sequence[dict[str, JsonValue]], call: Caller) -> tuple[list[Call], JsonValue]:
+    """A step's calls, up to the first that fails, and its result: the last call's, or the elements of all pages."""
+    if not _paged(step):
+        made = _made(step.tool, given, call)
+        return made, made[-1].result
+    made = _pages(step.tool, given[0], call)
+    return made, {ITEMS: [item for one in made for item in listing(one.result) or ()]}
+
+
+def failed(number: int, made: Call) -> str:
+    """A failed call in words."""
+    return f"step {number}, {made.tool}, failed with {made.status}: {made.result}"
+
+
+def _paged(step: SkillStep) -> bool:
+    return step.args.get(PAGE) == ALL_PAGES
 
 
 def _rows(step: SkillStep, slots: Mapping[str, JsonValue]) -> Sequence[Mapping[str, JsonValue]]:
@@ -94,7 +121,7 @@ def _pages(tool: str, args: Mapping[str, JsonValue], call: Caller) -> list[Call]
 def _resolve(
     value: JsonValue,
     slots: Mapping[str, JsonValue],
-    results: list[JsonValue],
+    results: Sequence[JsonValue],
     row: Mapping[str, JsonValue] = MappingProxyType({}),
 ) -> JsonValue:
     """The value of a stored argument (see `SkillStep`): a constant, a slot, a field of the row, a template, or a value
@@ -112,7 +139,7 @@ def _resolve(
     return value
 
 
-def _read(ref: Mapping[str, JsonValue], slots: Mapping[str, JsonValue], results: list[JsonValue]) -> JsonValue:
+def _read(ref: Mapping[str, JsonValue], slots: Mapping[str, JsonValue], results: Sequence[JsonValue]) -> JsonValue:
     source, path = ref["from"], ref["path"]
     if not isinstance(source, int) or not isinstance(path, list):
         raise Unresolved(f"the skill is damaged: {dict(ref)}")
@@ -130,7 +157,7 @@ def _member(value: object, part: JsonValue, where: str = "what came back") -> Js
 
 
 def _picked(
-    items: JsonValue, ref: Mapping[str, JsonValue], slots: Mapping[str, JsonValue], results: list[JsonValue]
+    items: JsonValue, ref: Mapping[str, JsonValue], slots: Mapping[str, JsonValue], results: Sequence[JsonValue]
 ) -> JsonValue:
     """The element of a list that the reference's `where` finds."""
     if not isinstance(items, list):

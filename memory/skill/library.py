@@ -149,6 +149,11 @@ class Library:
         held = [ok for ok, request in self._outcomes.get(version.key, ()) if request != left_out]
         return sum(held), len(held) - sum(held)
 
+    def record_of(self, one: str, without: Source | None = None) -> tuple[int, int]:
+        """How often uses of a procedure succeeded and failed, in any version."""
+        found = [self.uses(version, without) for version in self._versions.get(one, ())]
+        return sum(good for good, _ in found), sum(bad for _, bad in found)
+
     def versions(self, one: str) -> tuple[Version, ...]:
         """All versions of a procedure, oldest first."""
         return tuple(self._versions.get(one, ()))

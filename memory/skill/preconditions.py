@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from rebind.memory.skill.request import says_word
 from rebind.types import Skill, Slot
 
 
@@ -20,6 +21,13 @@ def precondition(skill: Skill, values: Mapping[str, JsonValue], tools: frozenset
         return f"{wrong.name} must be of type {wrong.type}"
     absent = sorted({s.tool for s in skill.steps} - tools) if tools is not None else []
     return f"{', '.join(absent)} cannot be called here" if absent else None
+
+
+def otherwise_flagged(skill: Skill, requests: Sequence[str], goal: str) -> bool:
+    """Whether a goal names a flag that the skill has fixed where no request that it was made from or held for did, or
+    does not name one that all of them did: "a public list" of a skill is not the private one that is asked for."""
+    flags = {key for step in skill.steps for key, value in step.args.items() if isinstance(value, bool)}
+    return any(all(says_word(text, key) != says_word(goal, key) for text in requests) for key in flags)
 
 
 def fits(slot: Slot, value: JsonValue) -> bool:

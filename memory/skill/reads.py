@@ -18,6 +18,11 @@ def only_reads(tool: str) -> bool:
     return verb[0] in _READING
 
 
+def app_of(tool: str) -> str:
+    """The app that a tool called `app_verb…` belongs to."""
+    return tool.partition("_")[0]
+
+
 def finishes(tool: str) -> bool:
     """Whether a tool declares a task done."""
     return tool.endswith(_FINISH)

@@ -47,9 +47,19 @@ def named(skill: Skill, goal: str) -> float:
     said = set(_stems(goal))
     shares = [
         sum(stem in said for stem in stems) / len(stems) if (stems := _stems(tool)) else 0.0
-        for tool in dict.fromkeys(step.tool.partition("_for_")[0] for step in skill.steps)
+        for tool in dict.fromkeys(function_name(step.tool) for step in skill.steps)
     ]
     return min(shares, default=0.0)
+
+
+def function_name(tool: str) -> str:
+    """A tool's name without the API that it belongs to: "random_for_jokes" is "random"."""
+    return tool.partition("_for_")[0]
+
+
+def says_word(text: str, word: str) -> bool:
+    """Whether a text has a word, by its first letters."""
+    return set(_stems(word)) <= set(_stems(text))
 
 
 def _stems(text: str) -> list[str]:

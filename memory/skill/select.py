@@ -26,9 +26,18 @@ def alike(field: JsonValue, value: JsonValue) -> bool:
 
 
 def matching(items: Sequence[JsonValue], where: Mapping[str, JsonValue]) -> list[int]:
-    """Positions of the elements whose fields fit all values."""
-    return [
-        at
+    """Positions of the elements whose fields fit all values; of these, those in which most fields are equal and not
+    merely alike: "Work" is the list "Work" and not "Work: garden", where there are both."""
+    equal = {
+        at: sum(_equal(item[name], value) for name, value in where.items())
         for at, item in enumerate(items)
         if isinstance(item, dict) and all(name in item and alike(item[name], value) for name, value in where.items())
-    ]
+    }
+    most = max(equal.values(), default=0)
+    return [at for at, count in equal.items() if count == most]
+
+
+def _equal(field: JsonValue, value: JsonValue) -> bool:
+    if isinstance(field, str) and isinstance(value, str):
+        return field.strip().casefold() == value.strip().casefold()
+    return field == value

@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from rebind.memory.shard.scope import Scope
+from rebind.memory.skill.choose import chosen
 from rebind.memory.skill.execute import Caller, Execution, execute
 from rebind.memory.skill.library import Library, Source, Version
-from rebind.memory.skill.preconditions import fits, precondition
+from rebind.memory.skill.odds import Odds
+from rebind.memory.skill.preconditions import fits, otherwise_flagged, precondition
 from rebind.memory.skill.reads import only_reads
-from rebind.memory.skill.request import masked, named, read_values
+from rebind.memory.skill.rehearse import rehearsed
+from rebind.memory.skill.request import read_values
+from rebind.memory.skill.traits import Encode, Known, Texts, similarity, traits
 from rebind.memory.skill.validation import invalid
 from rebind.types import Call, Slot
 
-Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Texts to vectors of length 1."""
 Row = dict[str, JsonValue]
 """One thing that happened on the way, as a ledger keeps it."""
 Given = Callable[[Version, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
@@ -28,25 +30,18 @@ Given = Callable[[Version, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is left out of a read; all but τ_C and R are ours.
+    """What is handed on; all but τ_C and R are ours.
 
-    `least`: τ_C, below which no skill counts as one for the request; fit it with `tuning.fit_least`. `trusted`:
-    reliability below which a version is not used: it failed, and never held. `near`: share of the best score, and of
-    the best reliability among what is left, that a skill must reach to be handed on beside the best. `named`: share of
-    the score that is how far the request names what the skill calls; the rest is similarity. `r`: R. `learn`: whether
-    uses count for reliability; not where no request may have a say in another."""
+    `least`: τ_C, below which no skill is likely enough to be handed on. `worth`: what the share of calls saved counts
+    beside precision. `odds`: how likely a skill with some traits is valid; where it is not fitted, its similarity times
+    its procedure's reliability stands for that. `tuning.Tuning` fits the three. `r`: R. `learn`: whether uses count
+    for reliability; not where no request may have a say in another."""
 
     least: float = 0.0
-    trusted: float = 0.4
-    near: float = 0.8
-    named: float = 0.0
+    worth: float = 0.5
+    odds: Odds | None = None
     r: int = 3
     learn: bool = True
-
-
-TRYING = Settings(near=0.0, trusted=0.0)
-"""What a library learns by: nothing is passed over because something else is nearer or surer, nor because it failed:
-what is never tried again could not show that it holds."""
 
 
 @dataclass(frozen=True)
@@ -70,54 +65,60 @@ class Reading:
 
 
 class TierC:
-    """Reads skills out of a library. `encode` is asked for requests with their values masked, so that a skill is found
-    by what it does and not by whom it was done for; vectors of stored requests are kept."""
+    """Reads skills out of a library; vectors of texts are kept."""
 
     def __init__(self, library: Library, encode: Encode, settings: Settings | None = None) -> None:
         self.library = library
         self.settings = settings or Settings()
-        self._encode = encode
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._texts = Texts(encode)
 
     def ranked(self, goal: str, scope: Scope, without: Source | None = None) -> list[tuple[Version, float]]:
-        """U_t: the R current skills that score best for the goal, without those that `Settings` leave out. What is left
-        counts as equally reliable; of it what does most in one call comes first, then what scores higher. `without`:
-        what the library is taken not to have learnt."""
-        known = self.library.current(scope, without=without)
-        reliability = {v.key: self.library.reliability(v, without) for v in known}
-        current = [v for v in known if reliability[v.key] >= self.settings.trusted]
-        scored = list(zip(current, self.similarities(goal, current, without), strict=True))
-        scored.sort(key=lambda pair: (-pair[1], -len(pair[0].skill.steps), pair[0].key))
-        near = self.settings.near
-        least = max(self.settings.least, near * scored[0][1]) if scored else 0.0
-        best = [(v, s) for v, s in scored if s >= least][: self.settings.r]
-        surest = max((reliability[v.key] for v, _ in best), default=0.0)
-        sure = [(v, s) for v, s in best if reliability[v.key] >= near * surest]
-        return sorted(sure, key=lambda pair: -len(pair[0].skill.steps))
+        """U_t: at most R current skills, each with how likely it is valid, what does most in one call first (see
+        `choose.chosen`). `without`: what the library is taken not to have learnt."""
+        versions, known = self.known(goal, scope, without)
+        odds = self.odds(goal, known)
+        found = chosen(odds, [saves(v) for v in versions], self.settings.least, self.settings.worth, self.settings.r)
+        return [(versions[n], odds[n]) for n in found]
 
-    def similarities(self, goal: str, versions: Sequence[Version], without: Source | None = None) -> list[float]:
-        """sim(q, s) for each version: the cosine to the nearest request that any version of it was made from or held
-        for, and in part how far the goal names what it calls (see `Settings.named`)."""
-        known = [list(map(masked, self.library.requests(v, without))) for v in versions]
-        texts = [masked(goal), *(text for own in known for text in own)]
-        missing = list(dict.fromkeys(t for t in texts if t not in self._vectors))
-        if missing:
-            self._vectors |= dict(zip(missing, self._encode(missing), strict=True))
-        query = self._vectors[texts[0]]
-        share = self.settings.named
-        return [
-            (1 - share) * max(float(query @ self._vectors[text]) for text in own) + share * named(version.skill, goal)
-            for version, own in zip(versions, known, strict=True)
-        ]
+    def nearest(self, goal: str, scope: Scope, without: Source | None = None) -> list[Version]:
+        """The R current skills that are most similar: what a library tries to learn by, whatever came of them before,
+        for what is never tried again could not show that it holds."""
+        versions, known = self.known(goal, scope, without)
+        scores = [similarity(goal, one.requests, self._texts) for one in known]
+        order = sorted(range(len(versions)), key=lambda n: (-scores[n], versions[n].key))
+        return [versions[n] for n in order[: self.settings.r]]
+
+    def known(self, goal: str, scope: Scope, without: Source | None = None) -> tuple[list[Version], list[Known]]:
+        """The current skills that a request may see, by key, and what is known of each; without those that have fixed
+        what it asks for otherwise (see `preconditions.otherwise_flagged`)."""
+        versions: list[Version] = []
+        found: list[Known] = []
+        for version in sorted(self.library.current(scope, without=without), key=lambda one: one.key):
+            requests = self.library.requests(version, without)
+            if requests and not otherwise_flagged(version.skill, requests, goal):
+                versions.append(version)
+                held, failed = self.library.record_of(version.identity, without)
+                found.append(Known(version.skill, requests, held, failed))
+        return versions, found
+
+    def traits(self, goal: str, known: Sequence[Known]) -> NDArray[np.float64]:
+        """See `traits.traits`."""
+        return traits(goal, known, self._texts)
+
+    def odds(self, goal: str, known: Sequence[Known]) -> list[float]:
+        """How likely each is valid, 0 to 1."""
+        if self.settings.odds is None or not known:
+            return [max(0.0, similarity(goal, one.requests, self._texts)) * one.reliability for one in known]
+        return [float(one) for one in self.settings.odds.of(self.traits(goal, known))]
 
     def read(
         self, asked: Asked, call: Caller, given: Given | None = None, on_row: Callable[[Row], None] = lambda _: None
     ) -> Reading:
-        """Walks down U_t and runs the first skill whose slots can be filled and whose preconditions hold. If what comes
-        back is not what it should be, the next is tried, unless something was written: then the state is no longer
-        the one that was asked about."""
+        """Walks down U_t and runs the first skill whose slots can be filled, whose preconditions hold and whose
+        look-ups, made before anything is written, find what it needs. If what comes back is not what it should be, the
+        next is tried, unless something was written: then the state is no longer the one that was asked about."""
         found = self.ranked(asked.goal, asked.scope)
-        on_row({"what": "ranked", "skills": [v.key for v, _ in found], "similarities": [round(s, 4) for _, s in found],
+        on_row({"what": "ranked", "skills": [v.key for v, _ in found], "odds": [round(s, 4) for _, s in found],
                 "reliabilities": [round(self.library.reliability(v), 4) for v, _ in found]})  # fmt: skip
         for version, _ in found:
             values, sources = self._values(version, asked, given)
@@ -126,17 +127,25 @@ class TierC:
             if problem:
                 on_row({"what": "precondition", "skill": version.key, "problem": problem})
                 continue
+            problem = rehearsed(version.skill, values, call)
+            if problem:
+                on_row({"what": "rehearsal", "skill": version.key, "problem": problem})
+                self._learn(version, asked.goal, problem)
+                continue
             execution = execute(version.skill, values, call)
             problem = invalid(version.skill, execution)
             on_row({"what": "validation", "skill": version.key, "calls": len(execution.calls), "problem": problem})
-            if self.settings.learn:
-                self.library.record(version, ok=problem is None, request=asked.goal, why=problem or "")
+            self._learn(version, asked.goal, problem)
             if problem is None:
                 return Reading(True, version, values, execution)
             if any(c.ok and not only_reads(c.tool) for c in execution.calls):
                 break
         on_row({"what": "fallback", "to": "evidence"})
         return Reading(False)
+
+    def _learn(self, version: Version, request: str, problem: str | None) -> None:
+        if self.settings.learn:
+            self.library.record(version, ok=problem is None, request=request, why=problem or "")
 
     def _values(
         self, version: Version, asked: Asked, given: Given | None
@@ -154,6 +163,11 @@ class TierC:
             for s in slots
         }  # fmt: skip
         return values, sources
+
+
+def saves(version: Version) -> int:
+    """Calls that one call of a skill saves, as far as can be told before."""
+    return len(version.skill.steps) - 1
 
 
 def observed(slot: Slot, seen: Sequence[Call]) -> JsonValue:

@@ -1,66 +1,116 @@
-"""What Tier C learns from the induction split besides skills: how much it heeds a request's own words, and τ_C."""
+"""What Tier C learns from the induction split besides skills: which are likely valid, τ_C, what saved calls count."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import median_low
 
-from rebind.memory.shard.scope import Scope
-from rebind.memory.skill.library import Library, Source, Version
-from rebind.memory.skill.tier_c import Encode, Settings, TierC
+import numpy as np
+from numpy.typing import NDArray
 
-SHARES = (0.0, 0.25, 0.5, 0.75)
-PRECISION = 0.95
-Pairs = Sequence[tuple[float, bool]]
-"""What was found for one request: scores, and whether the skill was valid."""
+from rebind.memory.shard.scope import Scope
+from rebind.memory.skill.choose import chosen
+from rebind.memory.skill.library import Library, Source, Version
+from rebind.memory.skill.odds import fitted, left_out
+from rebind.memory.skill.tier_c import Settings, TierC, saves
+from rebind.memory.skill.traits import Encode
+
+LEAST = tuple(n / 20 for n in range(13))
+WORTH = (0.0, 0.25, 0.5, 1.0, 2.0)
+_EQUAL = 1e-9
+Pairs = Sequence[tuple[float, bool | None]]
+"""What was found for one request: scores, and whether the skill was valid; None where that is not known."""
 
 
 class Tuning:
-    """Asks for each induction request what would be handed on, under each share of `Settings.named` (ours). To be asked
-    when all of the split is learnt, each request without its own source (leave one out): what later requests meet is
-    the finished library, and one that is still filling would be judged by what it does not hold yet."""
+    """Asks for each induction request which of the skills that it may see are valid. To be asked when all of the split
+    is learnt, each request without its own source (leave one out): what later requests meet is the finished library,
+    and one that is still filling would be judged by what it does not hold yet."""
 
     def __init__(self, library: Library, encode: Encode) -> None:
-        self._tiers = {share: TierC(library, encode, Settings(named=share, learn=False)) for share in SHARES}
-        self._found: dict[float, list[Pairs]] = {share: [] for share in SHARES}
+        self._tier = TierC(library, encode, Settings(learn=False))
+        self._traits: list[NDArray[np.float64]] = []
+        self._valid: list[list[bool | None]] = []
+        self._saved: list[list[int]] = []
 
     def ask(self, source: Source, scope: Scope, valid: Callable[[Version], bool | None]) -> None:
         """`valid` tells of a version whether it solves the source's task; None where that is not known."""
-        for share, tier in self._tiers.items():
-            found = [(score, valid(version)) for version, score in tier.ranked(source.request, scope, source)]
-            self._found[share].append([(score, held) for score, held in found if held is not None])
+        versions, known = self._tier.known(source.request, scope, source)
+        if versions:
+            self._traits.append(self._tier.traits(source.request, known))
+            self._valid.append([valid(version) for version in versions])
+            self._saved.append([saves(version) for version in versions])
 
     def settings(self) -> Settings:
-        """The share and the τ_C under which the mean precision over requests is highest; of equals the least share."""
-        least = {share: fit_least(found) for share, found in self._found.items()}
-        share = max(SHARES, key=lambda one: (mean_precision(self._found[one], least[one]), -one))
-        return Settings(least=least[share], named=share, learn=False)
+        """The model of all requests; and the worth and τ_C that do best on the split, each request judged by a model of
+        the others (see `_values`). Of worths that do equally well the least. Of τ_C the middle of all that are within
+        one standard error of the best: where few requests lie between two thresholds, which of them is better is
+        chance. Where nothing is known nothing is handed on."""
+        model = fitted(self._traits, self._valid)
+        if model is None:
+            return replace(self._tier.settings, least=float("inf"))
+        odds = [own.tolist() for own in left_out(self._traits, self._valid)]
+        best, kept = -1.0, self._tier.settings
+        for worth in WORTH:
+            handed = [chosen(own, saved, 0.0, worth, kept.r) for own, saved in zip(odds, self._saved, strict=True)]
+            tried = [self._values(odds, handed, least) for least in LEAST]
+            means = [float(one.mean()) for one in tried]
+            top = int(np.argmax(means))
+            if means[top] > best + _EQUAL:
+                error = [float(np.std(tried[top] - one)) / math.sqrt(len(one)) for one in tried]
+                near = [least for least, mean, e in zip(LEAST, means, error, strict=True) if mean >= means[top] - e]
+                best, kept = means[top], replace(kept, least=median_low(near), worth=worth, odds=model)
+        return kept
+
+    def _values(
+        self, odds: Sequence[Sequence[float]], handed: Sequence[Sequence[int]], least: float
+    ) -> NDArray[np.float64]:
+        """For each request its precision, plus the calls saved as a share of the mean of what could be (ours): a gate
+        is to serve both. Requests that the mean precision leaves out count as much as the mean. Shape (requests,)."""
+        precise: list[float] = []
+        saved: list[int] = []
+        for own, some, valid, calls in zip(odds, handed, self._valid, self._saved, strict=True):
+            walk = some if max(own) >= least else ()
+            found = precision([(float(n in walk), one) for n, one in enumerate(valid)], 1.0)
+            precise.append(math.nan if found is None else found)
+            saved.append(next((calls[n] for n in walk if valid[n]), 0))
+        counted = np.array(precise)
+        mean = float(np.nanmean(counted)) if not np.isnan(counted).all() else 0.0
+        most = np.mean([_most(*one) for one in zip(self._valid, self._saved, strict=True)])
+        shares = np.array(saved) / max(1e-9, float(most))
+        values: NDArray[np.float64] = np.where(np.isnan(counted), mean, counted) + shares
+        return values
+
+
+def _most(valid: Sequence[bool | None], saved: Sequence[int]) -> int:
+    """What the best valid skill saves."""
+    return max((calls for one, calls in zip(valid, saved, strict=True) if one), default=0)
 
 
 def fit_least(requests: Sequence[Pairs]) -> float:
-    """τ_C: the least threshold that leaves at least 95 % of what was found valid (design: formulas). Pairs tell it only
-    to within the gap between the lowest valid score that it lets through and the wrong one below, 0 where there is
-    none; it is the middle (ours). It is at most the median score of what was valid (ours): one that leaves out more
-    than half of it rests on a few pairs at the top. Infinite where nothing was valid. Fit it on the induction split."""
-    order = sorted((pair for found in requests for pair in found), key=lambda pair: (-pair[0], pair[1]))
-    right = [score for score, held in order if held]
-    if not right:
+    """The threshold that leaves the highest mean precision: the middle of the gap between two scores, or none (minus
+    infinity); of equals the least. Infinite where nothing is known. Fit it on the induction split."""
+    scores = sorted({score for found in requests for score, held in found if held is not None})
+    if not scores:
         return float("inf")
-    good, least = 0, median_low(right)
-    for count, (score, held) in enumerate(order, 1):
-        good += held
-        below = order[count][0] if count < len(order) else min(0.0, score)
-        if held and below != score and good >= PRECISION * count:
-            least = min(least, (score + below) / 2)
-    return least
+    tried = [float("-inf"), *((low + high) / 2 for low, high in itertools.pairwise(scores))]
+    return max(tried, key=lambda least: (mean_precision(requests, least), -least))
 
 
 def mean_precision(requests: Sequence[Pairs], least: float) -> float:
-    """Mean over requests of the share of what reaches a threshold that was valid. Where nothing does, that counts 0 if
-    something below it was valid, and is left out if not."""
-    means: list[float] = []
-    for found in requests:
-        held = [valid for score, valid in found if score >= least]
-        if held or any(valid for _, valid in found):
-            means.append(sum(held) / len(held) if held else 0.0)
+    """Mean of `precision` over the requests that have one; 0 where none has."""
+    means = [one for found in requests if (one := precision(found, least)) is not None]
     return sum(means) / len(means) if means else 0.0
+
+
+def precision(found: Pairs, least: float) -> float | None:
+    """Of what reaches a threshold the share that was valid. Where nothing does, 0 if something below it was valid, and
+    else None; so it is where nothing is known of what does."""
+    reached = [score >= least for score, _ in found]
+    held = [valid for (_, valid), one in zip(found, reached, strict=True) if one and valid is not None]
+    if held:
+        return sum(held) / len(held)
+    return 0.0 if not any(reached) and any(valid for _, valid in found) else None

@@ -13,7 +13,7 @@ from rebind.banks.skills import caller, holds
 from rebind.eval.bench.skills.apps_tasks import Task
 from rebind.eval.bench.skills.caller import Filled
 from rebind.memory.skill.execute import execute
-from rebind.memory.skill.library import Version
+from rebind.memory.skill.library import Source, Version
 from rebind.memory.skill.reads import finishes, only_reads
 from rebind.memory.skill.request import read_values
 from rebind.memory.skill.tier_c import Asked, Reading, TierC
@@ -96,9 +96,9 @@ class Ground:
             spent += solo.filled
         return None
 
-    def try_out(self, tier: TierC, task: Task) -> None:
-        """Counts for reliability what comes of each skill that Tier C finds for a task, on the task's own state."""
-        for version, _ in tier.ranked(task.goal, task.scope):
+    def try_out(self, tier: TierC, task: Task, own: Source) -> None:
+        """Counts for reliability what comes of the skills nearest to a task, but for its own, on the task's state."""
+        for version in tier.nearest(task.goal, task.scope, own):
             solo = self.solo(version, task)
             if solo.filled:
                 tier.library.record(version, ok=solo.steps is not None, request=task.goal)
@@ -115,7 +115,7 @@ class Ground:
             return made.values
 
         def row(event: Mapping[str, JsonValue]) -> None:
-            trying.steps += event["what"] == "validation"
+            trying.steps += event["what"] in ("rehearsal", "validation")
 
         reading = tier.read(Asked(task.goal, task.scope), trying.call, given, row)
         if not reading.ok or reading.version is None:

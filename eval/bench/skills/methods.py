@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rebind.memory.shard.scope import Scope
 from rebind.memory.skill.library import Version
 from rebind.memory.skill.scoping import admits
-from rebind.memory.skill.tier_c import Encode
+from rebind.memory.skill.traits import Encode
 
 R = 3
 BASELINES = ("Recency", "BM25", "Embedding", "Trace kNN", "Static library")

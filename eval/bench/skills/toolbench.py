@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rebind.eval.bench.skills.caller import PerfectCaller
-from rebind.eval.bench.skills.measure import SEEDS, Measured, summary, table
+from rebind.eval.bench.skills.measure import Measured, summary, table
 from rebind.eval.bench.skills.methods import BASELINES, TIER_C, Baseline, Corpus, Stored, remembering
 from rebind.eval.bench.skills.toolbench_data import Run, load_runs, namespace
 from rebind.memory.shard.scope import ItemMeta, NamespaceIs, Scope
@@ -27,11 +27,14 @@ from rebind.memory.skill.identity import identity
 from rebind.memory.skill.induce import induce
 from rebind.memory.skill.library import Library, Source, Version
 from rebind.memory.skill.request import read_values, request_of
-from rebind.memory.skill.tier_c import TRYING, Encode, TierC
+from rebind.memory.skill.tier_c import TierC
+from rebind.memory.skill.traits import Encode
 from rebind.memory.skill.tuning import Tuning, fit_least
 from rebind.memory.skill.validation import fails_on_source, invalid
 from rebind.types import Call, Progress, Record, Skill, ToolCall
 
+SEEDS = (7, 8, 9)
+"""Seeds 1 to 6 and 100 to 102 were looked at while the read path was made; all draw from the same runs."""
 INDUCTION = 0.7
 FOLDS = 4
 IN, OUT = "in-domain", "out-of-domain"
@@ -190,7 +193,7 @@ def _handed(method: Baseline, task: Task, least: float | None) -> list[Version]:
 
 
 def _fitted(method: Baseline, train: Sequence[Task], sources: Sequence[Task]) -> float:
-    """A baseline's threshold by Tier C's rule, on the induction runs, each with its own skills left out."""
+    """A baseline's threshold that is most precise on the induction runs, each with its own skills left out."""
     found: list[list[tuple[float, bool]]] = []
     for task in train:
         own = frozenset(n for n, source in enumerate(sources) if source is task)
@@ -199,26 +202,27 @@ def _fitted(method: Baseline, train: Sequence[Task], sources: Sequence[Task]) ->
 
 
 def _learnt(train: Sequence[Task], folder: Path, encode: Encode, facts: list[dict[str, Any]]) -> TierC:
-    """Tier C after the induction runs, in order: each query is first tried with what is known so far. τ_C is fitted to
-    what each finds in the finished library without its own run."""
+    """Tier C after the induction runs: first all are stored, then each query is tried with what the others left, so
+    that it does not depend on their order. The settings are fitted to what each finds without its own run."""
     library = Library(folder)
-    tier, tuning = TierC(library, encode, TRYING), Tuning(library, encode)
+    tier, tuning = TierC(library, encode), Tuning(library, encode)
     own: dict[str, set[str]] = {task.run.id: set() for task in train}
     for task in train:
-        for version, _ in tier.ranked(task.run.query, task.scope):
-            judged = _judged(version, task)
-            if judged.clear:
-                library.record(version, ok=judged.saved is not None, request=task.run.query)
         for skill, record in task.skills:
             version = library.next_version(skill, task.run.query, _metas(skill))
             if fails_on_source(version.skill, record, task.call) is None:
                 library.append(version)
                 own[task.run.id].add(version.key)
     for task in train:
+        for version in tier.nearest(task.run.query, task.scope, Source(task.run.query, frozenset(own[task.run.id]))):
+            judged = _judged(version, task)
+            if judged.clear:
+                library.record(version, ok=judged.saved is not None, request=task.run.query)
+    for task in train:
         source = Source(task.run.query, frozenset(own[task.run.id]))
         tuning.ask(source, task.scope, partial(_known, task=task))
     settings = tuning.settings()
-    facts.append({"tau_c": round(settings.least, 4), "named": settings.named, "versions": len(library.all()),
+    facts.append({"tau_c": settings.least, "worth": settings.worth, "versions": len(library.all()),
                   "procedures": len(library.current(Scope()))})  # fmt: skip
     return TierC(library, encode, settings)
 
@@ -289,6 +293,6 @@ def tables(result: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]
     used += [[f"calls lost: {why}", str(n)] for why, n in result["calls_lost"].items()]
     return [
         table("Skills on recorded ToolBench runs", result["rows"]),
-        table("Baselines with a threshold fitted like Tier C's", result["gated_rows"]),
+        table("Baselines with a threshold fitted on the induction split", result["gated_rows"]),
         ("What could be used", ["what", "how many"], used),
     ]

@@ -149,6 +149,25 @@ def scale(
     facts("A big plan", {name: value for name, value in result.items() if name != "rows"})
 
 
+@app.command("profile")
+def profile_time(
+    run_folder: Path | None = typer.Argument(None, metavar="[RUN]", help="Folder of a run; one is made where omitted."),
+    study: Path | None = typer.Option(None, "--study", help="A study file to run and profile."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Show where a study's time went: model, environment, harness, waiting; for each condition."""
+    from rebind.eval.bench.profile import run
+
+    with progress("profile") as bar:
+        result = run(run_folder, study, bar)
+    if as_json:
+        emit(result)
+        return
+    columns = list(result["rows"][0])
+    table("Where the time went", columns, [list(row.values()) for row in result["rows"]])
+    facts("The run", {name: value for name, value in result.items() if name != "rows"})
+
+
 @app.command()
 def browser(
     rows: list[int] = typer.Option([20, 200, 1000], "--rows", min=1, help="Table rows of the page; may be repeated."),
@@ -196,6 +215,24 @@ def browser_faults(
     rows = [[", ".join(v) if isinstance(v, dict) else v for v in map(row.get, columns)] for row in result["rows"]]
     table("Faults in the browser, and what became of them", columns, rows)
     facts("All", {name: value for name, value in result.items() if name not in ("rows", "kinds")})
+
+
+@app.command()
+def stores(
+    items: int = typer.Option(20_000, "--items", min=200, help="How many items."),
+    shards: int = typer.Option(200, "--shards", min=20, help="How many shards."),
+    queries: int = typer.Option(400, "--queries", min=4, help="How many requests, evenly over four selectivities."),
+    postgres: str | None = typer.Option(
+        None, "--postgres", help="URL of a PostgreSQL with pgvector; one is started and stopped if not given."
+    ),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Ask the embedded store, PostgreSQL with pgvector, and LanceDB the same: recall, times, inadmissible items."""
+    from rebind.eval.bench.shardmemo.stores import run_stores, tables
+
+    with progress("stores") as bar:
+        result = run_stores(items, shards, queries, postgres, progress=bar)
+    show(result, tables(result), as_json)
 
 
 @app.command("tau-replay")

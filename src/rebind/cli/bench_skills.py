@@ -10,14 +10,14 @@ from rebind.cli.output import JSON_OPTION, progress, show
 
 app = typer.Typer(help="Skill memory (ShardMemo, Tier C) against five baselines.", no_args_is_help=True)
 _SEEDS = typer.Option(3, "--seeds", min=1, help="How often induction traces are drawn anew.")
-_FIRST = typer.Option(1, "--first-seed", min=0, help="The first of the seeds they are drawn by.")
+_FIRST_HELP = "The first of the seeds they are drawn by."
 
 
 @app.command()
 def apps(
     instances: int = typer.Option(8, "--instances", min=2, help="Tasks of each family, 70 % of them for induction."),
     seeds: int = _SEEDS,
-    first: int = _FIRST,
+    first: int = typer.Option(1, "--first-seed", min=0, help=_FIRST_HELP),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Skills of the app world's families, executed in it and judged by its verifier."""
@@ -32,7 +32,7 @@ def apps(
 def toolbench(
     data: Path = typer.Option(..., "--data", help="Folder of the real data."),
     seeds: int = _SEEDS,
-    first: int = _FIRST,
+    first: int = typer.Option(7, "--first-seed", min=0, help=_FIRST_HELP),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Skills of recorded ToolBench runs, executed against the recorded responses."""

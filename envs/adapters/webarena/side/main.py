@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def _official(sites: str) -> WebArenaVerified:
     return WebArenaVerified(config=WebArenaVerifiedConfig.model_validate({"environments": urls}))
 
 
-_ANSWERS = {"ready": lambda: None, "evaluate": _evaluate}
+_ANSWERS: dict[str, Callable[..., Any]] = {"ready": lambda: None, "evaluate": _evaluate}
 
 if __name__ == "__main__":
     main()
