@@ -121,7 +121,7 @@ def _served(programs: Path, home: Path, user: dict[str, Any]) -> Iterator[str]:
             server.wait()
 
 
-def _await(programs: Path, home: Path, server: subprocess.Popen[bytes], log: Path) -> None:
+def _await(programs: Path, home: Path, server: subprocess.Popen[Any], log: Path) -> None:
     ends = time.monotonic() + _SECONDS
     ready = [str(programs / "pg_isready"), "-q", "-h", str(home), "-U", "postgres"]
     while subprocess.run(ready, check=False).returncode != 0:

@@ -47,7 +47,8 @@ class PgVectorShards:
         Raises:
             StoreError: see `open_store`.
         """
-        self._url, self._dimensions, self._index = url, dimensions, index
+        self._url, self._dimensions = url, dimensions
+        self._index: Index = index
         self._connection = open_database(url, dimensions, index)
 
     @property
