@@ -92,6 +92,25 @@ def unsupported(model: str) -> tuple[str, ...]:
     return tuple(p for p in ("temperature", "top_p", "seed") if p not in taken)
 
 
+@cache
+def as_it_is(provider: str, model: str) -> bool:
+    """Whether litellm would hand a request for the model on unchanged: no parameter renamed, moved or refused."""
+    asked: dict[str, Any] = {
+        "max_tokens": 1,
+        "temperature": 0.5,
+        "top_p": 0.5,
+        "seed": 1,
+        "tools": [{"type": "function", "function": {"name": "f", "description": "", "parameters": {"type": "object"}}}],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {}, "strict": False}},
+    }
+    module = litellm()
+    try:
+        sent = module.utils.get_optional_params(model=model, custom_llm_provider=provider, **asked)
+    except module.UnsupportedParamsError:
+        return False
+    return {key: value for key, value in sent.items() if value} == asked
+
+
 def supports_tools(model: str) -> bool:
     """Whether a model is known to do native tool calling. Local ones do not obey tools, so they are not."""
     return bool(litellm().supports_function_calling(model=model))

@@ -66,6 +66,13 @@ def hear(exchange: Exchange) -> None:
         heard.append(exchange)
 
 
+def keep(response: httpx.Response) -> None:
+    """A hook for clients of one's own (`event_hooks`): hears a response, and its body while it is read."""
+    assert isinstance(response.stream, httpx.SyncByteStream)  # of a client that is not async
+    hear(exchange := Exchange(response.status_code, response.headers))
+    response.stream = _Tee(response.stream, exchange.body)
+
+
 def install(litellm: Any) -> None:
     """Puts the tap below both kinds of HTTP client that litellm makes."""
     tap = _Tap()

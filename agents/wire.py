@@ -1,4 +1,4 @@
-"""One HTTP attempt at a model, through litellm: what was sent, what came back, and what it used."""
+"""One HTTP attempt at a model: what was sent, what came back, and what it used."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from email.utils import parsedate_to_datetime
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeVar
 
+from rebind.agents import direct
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.provider import cost, litellm, unsupported
 from rebind.agents.tap import Exchange, Payload, listening
 from rebind.agents.usage import normalised, raw_usage
 from rebind.secrets import redact
-from rebind.types import Attempt, Completion, Message, Request, ToolSpec, Usage
+from rebind.types import Attempt, Completion, Message, Request, ToolSpec
 
 Verdict = Literal["answered", "empty", "retry", "overflow", "refused"]
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class Outcome:
     """Seconds, where the provider said when to come back (RFC 9110, section 10.2.3)."""
     timed_out: bool = False
     earlier: tuple[Attempt, ...] = ()
-    """HTTP attempts that litellm made on its own before this one."""
+    """HTTP responses before the last one: the request was sent anew where the server minds the order of roles."""
 
     @property
     def crowded(self) -> bool:
@@ -70,39 +71,41 @@ def attempt(endpoint: Endpoint, request: Request, seconds: float) -> Outcome:
     from openai import OpenAIError
 
     litellm()  # its import takes seconds, which are no part of the attempt
+    asked = direct.ask if direct.takes(endpoint) else _through_litellm
     clock, heard = _Clock(), list[Exchange]()
     body = {**_body(endpoint, request), "timeout": seconds}
     try:
-        response = _within(seconds, lambda: _ask(body, heard))
+        answer = _within(seconds, lambda: asked(endpoint, body, heard))
     except (OpenAIError, TimeoutError) as error:  # all of litellm's errors are OpenAI's
         return _failed(endpoint, error, heard, clock)
     row = _row(endpoint, heard, clock)
     earlier = _earlier(endpoint, heard, clock)
-    if not response.choices:
+    if answer is None:
         return Outcome("retry", row.model_copy(update={"error": "the response has no choices"}), earlier=earlier)
     if endpoint.stream and heard and not _whole(heard[-1].payloads()):
         cut = "the stream ended before the answer did"  # litellm takes that for the answer's end
         return Outcome("retry", row.model_copy(update={"error": cut}), earlier=earlier)
-    completion = _completion(response.choices[0], row.usage)
+    completion = answer.model_copy(update={"text": _encodable(answer.text), "usage": row.usage})
     # An answer cut by its own length limit may be empty (a model that only thought): that is the model's answer.
     if completion.text.strip() or completion.tool_calls or completion.finish == "length":
         return Outcome("answered", row, completion, earlier=earlier)
     return Outcome("empty", row.model_copy(update={"error": "the answer is empty"}), completion, earlier=earlier)
 
 
-def _ask(body: dict[str, Any], heard: list[Exchange]) -> Any:
-    """litellm's response; every HTTP response on the way to it is added to `heard` as it comes."""
+def _through_litellm(_: Endpoint, body: dict[str, Any], heard: list[Exchange]) -> Completion | None:
+    """As `direct.ask`, at any provider."""
     with listening(heard):
-        if not body.get("stream"):
-            return litellm().completion(**body)
-        chunks = list(litellm().completion(**body))
-        return litellm().stream_chunk_builder(chunks, messages=body["messages"]) or _Nothing()
-
-
-class _Nothing:
-    """A stream that brought nothing."""
-
-    choices = ()
+        response = litellm().completion(**body)
+        if body.get("stream"):
+            response = litellm().stream_chunk_builder(list(response), messages=body["messages"])
+    if not response or not response.choices:
+        return None
+    choice = response.choices[0]
+    return Completion(
+        text=choice.message.content or getattr(choice.message, "refusal", None) or "",
+        tool_calls=tuple(c.model_dump(mode="json") for c in choice.message.tool_calls or ()),
+        finish=choice.finish_reason or "stop",
+    )
 
 
 def _body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
@@ -221,10 +224,10 @@ def _row(endpoint: Endpoint, heard: Sequence[Exchange], clock: _Clock) -> Attemp
 
 
 def _earlier(endpoint: Endpoint, heard: Sequence[Exchange], clock: _Clock) -> tuple[Attempt, ...]:
-    """Rows of the responses before the last one: litellm asks anew where a server minds the order of roles. (Their
+    """Rows of the responses before the last one: a request is sent anew where a server minds the order of roles. (Their
     time is within the last row's.)"""
     asked = [n for n, one in enumerate(heard[:-1], 1) if not one.redirects]
-    error = {"error": "answered with an error; litellm asked anew", "ms": 0.0}
+    error = {"error": "answered with an error; asked anew", "ms": 0.0}
     return tuple(_row(endpoint, heard[:n], clock).model_copy(update=error) for n in asked)
 
 
@@ -258,15 +261,6 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, (until - sent).total_seconds())
     except (ValueError, TypeError):  # no date, or one without a time zone
         return None
-
-
-def _completion(choice: Any, usage: Usage) -> Completion:
-    return Completion(
-        text=_encodable(choice.message.content or getattr(choice.message, "refusal", None) or ""),
-        tool_calls=tuple(c.model_dump(mode="json") for c in choice.message.tool_calls or ()),
-        finish=choice.finish_reason or "stop",
-        usage=usage,
-    )
 
 
 def _encodable(text: str) -> str:

@@ -169,7 +169,7 @@ class _Scripted:
     @contextmanager
     def answering(self) -> Iterator[LLM]:
         """The door to models, with this in place of litellm."""
-        endpoint = Endpoint(model="openai/gpt-4o-mini", api_base="http://127.0.0.1/v1", api_key="none-needed")
+        endpoint = Endpoint(model="openai/gpt-4o-mini", api_key="none-needed")  # without an address litellm is asked
         with mock.patch.object(wire, "litellm", return_value=self):
             yield LLM({"simulated/overhead": endpoint})
 

@@ -82,10 +82,10 @@ def run(
         rows: list[dict[str, Any]] = []
         for n, at_once in enumerate(concurrent):
             progress(f"{at_once} at once", n, len(concurrent) + 2)
-            rows.append(_row(folder / f"row-{at_once}", at_once, max(8, rounds * at_once), latency))
-        for row in rows[1:]:
-            extra = row["concurrent"] - rows[0]["concurrent"]
-            row["mb_per_episode"] = round((row["peak_mb"] - rows[0]["peak_mb"]) / extra, 2)
+            rows.append(row(folder / f"row-{at_once}", at_once, max(8, rounds * at_once), latency))
+        for later in rows[1:]:
+            extra = later["concurrent"] - rows[0]["concurrent"]
+            later["mb_per_episode"] = round((later["peak_mb"] - rows[0]["peak_mb"]) / extra, 2)
         progress("half of a big plan", len(concurrent), len(concurrent) + 2)
         big = _big_plan(folder / "plan", plan_episodes) if plan_episodes else {}
         progress("done", len(concurrent) + 2, len(concurrent) + 2)
@@ -100,7 +100,8 @@ def ideal_seconds(calls: Sequence[int], at_once: int, latency: float) -> float:
     return max(free)
 
 
-def _row(folder: Path, at_once: int, cells: int, latency: float) -> dict[str, Any]:
+def row(folder: Path, at_once: int, cells: int, latency: float) -> dict[str, Any]:
+    """One row of the benchmark; its run is in `folder`/run. Raises `ScaleFailure`."""
     study = _study(folder, cells + 1, steps=30)
     with _model(study, latency) as (model, spent):
         before = spent()
@@ -145,12 +146,12 @@ def _big_plan(folder: Path, episodes: int) -> dict[str, Any]:
 
 
 def _study(folder: Path, episodes: int, steps: int) -> Path:
-    """A study of at least so many episodes."""
+    """A study of at least so many episodes, with the papers' three seeds or more."""
     from rebind.banks.targets import TargetSet
     from rebind.eval.demo import demo_study
 
     targets = len(TargetSet.open(demo_study().targets.path).targets())
-    seeds = list(range(-(-episodes // (targets * len(CONDITIONS)))))
+    seeds = list(range(max(3, -(-episodes // (targets * len(CONDITIONS))))))
     folder.mkdir(parents=True)
     study = folder / "study.toml"
     study.write_text(_STUDY.format(conditions=json.dumps(CONDITIONS), seeds=seeds, steps=steps), encoding="utf-8")
