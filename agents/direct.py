@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.provider import as_it_is, litellm
-from rebind.agents.tap import Exchange, Payload, keep, listening
+from rebind.agents.tap import Exchange, keep, listening
 from rebind.types import Completion
 
 KEYS = {"openai": "OPENAI_API_KEY", "hosted_vllm": "HOSTED_VLLM_API_KEY"}
@@ -49,7 +49,7 @@ def ask(endpoint: Endpoint, body: Mapping[str, Any], heard: list[Exchange]) -> C
             if not _ALTERNATE.search(str(error)):
                 raise
             _send(endpoint, {**body, "messages": alternating(body["messages"])}, heard)
-        return _read(heard[-1].payloads())
+        return _read(heard[-1])
     except OpenAIError as error:
         provider, _, name = endpoint.model.partition("/")
         # litellm knows how providers word an overflow or a policy; where it knows no better it raises another.
@@ -100,8 +100,16 @@ def _certificates() -> Any:
     return httpx.create_ssl_context()
 
 
-def _read(payloads: Sequence[Payload]) -> Completion | None:
-    """The answer in a response; None where it is not in OpenAI's form."""
+def _read(heard: Exchange) -> Completion | None:
+    """The answer in a response; None where it is not in OpenAI's form. Raises OpenAIError where it is no JSON."""
+    from openai import OpenAIError
+
+    payloads = heard.payloads()
+    if not payloads:
+        try:
+            json.loads(bytes(heard.body))
+        except ValueError as error:
+            raise OpenAIError("the response is no JSON") from error
     try:
         return _answer(payloads[0]["choices"][0])
     except (LookupError, AttributeError, TypeError, ValidationError):
