@@ -21,6 +21,8 @@ KEYS = {"openai": "OPENAI_API_KEY", "hosted_vllm": "HOSTED_VLLM_API_KEY"}
 """Prefixes of litellm's that mean nothing but OpenAI's wire format, and where litellm finds the key of each."""
 _THOUGHTS = re.compile(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)
 """Reasoning that a server left at the head of an answer; no part of it, as litellm has it too."""
+_SHOWN = 200
+"""Characters of a response that is shown in an error."""
 _ALTERNATE = re.compile(r"roles (must alternate|should be alternating)", re.IGNORECASE)
 """How servers refuse two messages of one role in a row."""
 
@@ -101,7 +103,8 @@ def _certificates() -> Any:
 
 
 def _read(heard: Exchange) -> Completion | None:
-    """The answer in a response; None where it is not in OpenAI's form. Raises OpenAIError where it is no JSON."""
+    """The answer in a response; None where its choices are not in OpenAI's form. Raises OpenAIError where it is no
+    JSON, or another object."""
     from openai import OpenAIError
 
     payloads = heard.payloads()
@@ -110,6 +113,8 @@ def _read(heard: Exchange) -> Completion | None:
             json.loads(bytes(heard.body))
         except ValueError as error:
             raise OpenAIError("the response is no JSON") from error
+    elif "choices" not in payloads[0]:
+        raise OpenAIError(f"the response has no 'choices': {str(payloads[0])[:_SHOWN]}")
     try:
         return _answer(payloads[0]["choices"][0])
     except (LookupError, AttributeError, TypeError, ValidationError):
