@@ -72,6 +72,7 @@ def test_a_behaviour_changes_what_is_said_and_a_fault_of_the_wire_does_not() -> 
     [
         ("503", "passing", {"valid: done"}),
         ("malformed", "lasting", {"invalid-infra: ProviderError"}),
+        ("empty-json", "lasting", {"invalid-infra: ProviderError"}),
         ("refusal", "lasting", {"invalid-agent: unparseable"}),
         ("down", "passing", {"valid: done"}),
     ],
