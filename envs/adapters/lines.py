@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from rebind.errors import EnvironmentFailure, RebindError
 
+_ANSWERING = Path(__file__).resolve().parent / "answering.py"
 _CHUNK = 1 << 16
 
 
@@ -27,15 +28,11 @@ class Side:
     """One such process, in a session of its own, with a minimal environment (no keys of ours). Each question is a line
     `{"do": ..., ...}`, each answer `{"ok": ...}` or `{"error": ...}`. Used by one thread at a time."""
 
-    def __init__(self, python: Path, folder: Path, module: str) -> None:
-        """Starts `module` of the package folder `folder` with that Python; nothing is asked yet."""
-        start = (
-            "import runpy, sys; sys.path.insert(0, sys.argv[1]); sys.argv = sys.argv[:1]; "
-            f"runpy.run_module({f'{folder.name}.{module}'!r}, run_name='__main__')"
-        )
+    def __init__(self, python: Path, folder: Path) -> None:
+        """Starts that Python, where `main` of the package folder `folder` answers; nothing is asked yet."""
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = subprocess.Popen(
-            [str(python), "-I", "-c", start, str(folder.parent)],
+            [str(python), "-I", str(_ANSWERING), str(folder.parent), f"{folder.name}.main"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,

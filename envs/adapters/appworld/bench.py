@@ -18,7 +18,7 @@ class Bench:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="rebind-appworld-judge-")
-        self._side = Side(PLACE.python, SIDE, "main")
+        self._side = Side(PLACE.python, SIDE)
 
     def judge(self, task: AppWorldTask, experiment: str, outputs: Path) -> dict[str, Any]:
         """AppWorld's test report: `success`, `passes` and `failures` with `requirement` and `label`.

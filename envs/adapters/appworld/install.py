@@ -67,7 +67,7 @@ def small_world() -> Path:
     if not listed.exists():
         with FileLock(PLACE.folder / "small.lock"):
             if not listed.exists():
-                side = Side(PLACE.python, SIDE, "main")
+                side = Side(PLACE.python, SIDE)
                 try:
                     side.ask("build", seconds=_BUILD_SECONDS, root=str(root))
                 finally:

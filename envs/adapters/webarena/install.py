@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rebind.envs.adapters.lines import Side
+from rebind.envs.adapters.packaged import Packaged
 from rebind.envs.adapters.venvs import Place
-from rebind.errors import UserError
 
 PLACE = Place(
     "webarena-verified",
@@ -60,30 +59,10 @@ PLACE = Place(
         "yaml-config==0.1.5",
     ),
 )
-_SIDE = Path(__file__).resolve().parent / "side"
-
-
-def start() -> Side:
-    """A process that answers for the package.
-
-    Raises:
-        UserError: the environment is not there; says how to make it.
-    """
-    why_not = missing()
-    if why_not:
-        raise UserError(why_not)
-    return Side(PLACE.python, _SIDE, "main")
-
-
-def missing() -> str | None:
-    """Why the package cannot run here, and what to do; None where it can."""
-    return None if PLACE.ready() else "webarena-verified is not installed; run `rebind envs install webarena-verified`"
+_PACKAGED = Packaged(PLACE, "webarena-verified", "webarena-verified", Path(__file__).resolve().parent / "side")
+start, missing = _PACKAGED.start, _PACKAGED.missing
 
 
 def dataset() -> Path:
     """The package's tasks. Raises UserError where it is not installed."""
-    why_not = missing()
-    found = list(PLACE.folder.glob("[Ll]ib/**/webarena_verified/assets/dataset/webarena-verified.json"))
-    if why_not or not found:
-        raise UserError(why_not or f"{PLACE.folder} lacks the package's tasks; delete it and install again")
-    return found[0]
+    return _PACKAGED.file("webarena_verified/assets/dataset/webarena-verified.json", "the package's tasks")

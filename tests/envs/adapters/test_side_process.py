@@ -14,20 +14,19 @@ from rebind.envs.adapters.lines import Refused, Side
 from rebind.errors import EnvironmentFailure
 
 _PROGRAM = """
-import json, os, subprocess, sys, time
-for line in sys.stdin:
-    asked = json.loads(line)
-    if asked["do"] == "environment":
-        answer = {"ok": dict(os.environ)}
-    elif asked["do"] == "refuse":
-        answer = {"error": "no such thing"}
-    elif asked["do"] == "child":
-        answer = {"ok": subprocess.Popen(["sleep", "60"]).pid}
-    elif asked["do"] == "die":
+import os, subprocess, sys, time
+def answer(do):
+    print("packages print what they like")
+    if do == "environment":
+        return dict(os.environ)
+    elif do == "refuse":
+        raise ValueError("no such thing")
+    elif do == "child":
+        return subprocess.Popen(["sleep", "60"]).pid
+    elif do == "die":
         sys.exit("out of luck")
-    elif asked["do"] == "sleep":
+    elif do == "sleep":
         time.sleep(60)
-    print(json.dumps(answer), flush=True)
 """
 
 
@@ -38,7 +37,7 @@ def side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Side]:
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "main.py").write_text(_PROGRAM)
-    made = Side(Path(sys.executable), package, "main")
+    made = Side(Path(sys.executable), package)
     yield made
     made.close()
 

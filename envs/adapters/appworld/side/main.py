@@ -1,28 +1,19 @@
-"""The judge: builds the small world and evaluates outputs, asked in JSON lines. It alone sees ground truth."""
+"""The judge: builds the small world and evaluates outputs. It alone sees ground truth."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
 
-def main() -> None:
-    """Answers until standard input ends. Whatever the package prints goes to standard error."""
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    for line in sys.stdin:
-        question = json.loads(line)
-        try:
-            answer = {"ok": _ANSWERS[question.pop("do")](**question)}
-        except Exception as error:  # every failure is an answer: who asked decides what it means
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        channel.write(json.dumps(answer) + "\n")
-        channel.flush()
+
+def answer(do: str, **arguments: Any) -> Any:
+    """See `envs/adapters/answering.py`."""
+    return _ANSWERS[do](**arguments)
 
 
 def _build(root: str) -> None:
@@ -48,6 +39,3 @@ def _judge(root: str, task: str, experiment: str) -> dict[str, Any]:
 
 
 _ANSWERS: dict[str, Callable[..., Any]] = {"build": _build, "judge": _judge}
-
-if __name__ == "__main__":
-    main()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rebind.envs.adapters.lines import Side
+from rebind.envs.adapters.packaged import Packaged
 from rebind.envs.adapters.venvs import Place
-from rebind.errors import UserError
 
 PLACE = Place(
     "browsergym-webarena",
@@ -44,30 +43,10 @@ PLACE = Place(
         "urllib3==2.8.0",
     ),
 )
-_SIDE = Path(__file__).resolve().parent / "side"
-
-
-def start() -> Side:
-    """A process that answers for the package.
-
-    Raises:
-        UserError: the environment is not there; says how to make it.
-    """
-    why_not = missing()
-    if why_not:
-        raise UserError(why_not)
-    return Side(PLACE.python, _SIDE, "main")
-
-
-def missing() -> str | None:
-    """Why the package cannot run here, and what to do; None where it can."""
-    return None if PLACE.ready() else "browsergym-webarena is not installed; run `rebind envs install webarena`"
+_PACKAGED = Packaged(PLACE, "browsergym-webarena", "webarena", Path(__file__).resolve().parent / "side")
+start, missing = _PACKAGED.start, _PACKAGED.missing
 
 
 def dataset() -> Path:
     """WebArena's tasks. Raises UserError where the package is not installed."""
-    why_not = missing()
-    found = list(PLACE.folder.glob("[Ll]ib/**/webarena/test.raw.json"))
-    if why_not or not found:
-        raise UserError(why_not or f"{PLACE.folder} lacks WebArena's tasks; delete it and install again")
-    return found[0]
+    return _PACKAGED.file("webarena/test.raw.json", "WebArena's tasks")

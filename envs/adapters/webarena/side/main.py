@@ -1,10 +1,8 @@
-"""Reads questions as JSON lines on standard input and answers each with one line."""
+"""What is asked of the package."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -14,18 +12,9 @@ from webarena_verified.api import WebArenaVerified
 from webarena_verified.types.config import WebArenaVerifiedConfig
 
 
-def main() -> None:
-    """Answers until standard input ends. Whatever the package prints goes to standard error."""
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        question = json.loads(line)
-        try:
-            answer = {"ok": _ANSWERS[question.pop("do")](**question)}
-        except Exception as error:  # every failure is an answer: who asked decides what it means
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        channel.write(json.dumps(answer) + "\n")
-        channel.flush()
+def answer(do: str, **arguments: Any) -> Any:
+    """See `envs/adapters/answering.py`."""
+    return _ANSWERS[do](**arguments)
 
 
 def _evaluate(task: int, response: Any, har: str, sites: dict[str, str]) -> dict[str, Any]:
@@ -44,6 +33,3 @@ def _official(sites: str) -> WebArenaVerified:
 
 
 _ANSWERS: dict[str, Callable[..., Any]] = {"ready": lambda: None, "evaluate": _evaluate}
-
-if __name__ == "__main__":
-    main()
