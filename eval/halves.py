@@ -36,7 +36,6 @@ def read_ledger(folder: Path, big: int = BIG) -> Reader:
         hint = "name the folder of a run, such as runs/demo"
         raise LedgerError(f"{path} cannot be read ({error.strerror}); {hint}") from None
     finally:
-        gc.freeze()  # nor is there any use in looking through them from now on
         if collected:
             gc.enable()
 

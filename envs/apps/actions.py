@@ -45,3 +45,11 @@ def parsed(action: Any) -> Action:
     if isinstance(action, str):
         return parse(action)
     raise BadAction(f"an action is a text, not {type(action).__name__}; {_FORM}, or write Python")
+
+
+def parsed_call(action: Any, kind: str = "tools") -> ToolCall:
+    """As `parsed`, for environments that run no Python but have tools, whatever they call them."""
+    doing = parsed(action)
+    if isinstance(doing, Code):
+        raise BadAction(f"this environment runs no Python; call one of its {kind}")
+    return doing

@@ -10,12 +10,12 @@ from pydantic import JsonValue
 
 from rebind.canon import digest
 from rebind.envs.answers import value_of
-from rebind.envs.apps.actions import BadAction, parsed
+from rebind.envs.apps.actions import BadAction, parsed_call
 from rebind.envs.options import needed_seal
 from rebind.envs.spaces import UnicodeText
 from rebind.envs.toolbench.tasks import Library, ToolbenchTask, library
 from rebind.envs.toolbench.trace import FINISH
-from rebind.types import Call, Code, Milestone, ToolCall, ToolSpec, Verdict
+from rebind.types import Call, Milestone, ToolCall, ToolSpec, Verdict
 
 ENV_ID = "rebind/Toolbench-v0"
 _RETURNS: dict[str, JsonValue] = {"type": "string", "enum": ["give_answer", "give_up"]}
@@ -60,11 +60,9 @@ class ToolbenchEnv(gymnasium.Env[str, Any]):
         """Does one function call. The reward is always 0.0; `info` has `calls` and `error`. `terminated` by Finish."""
         task = self._started()
         try:
-            doing = parsed(action)
+            doing = parsed_call(action, "functions")
         except BadAction as bad:
             return self._refusal(str(bad))
-        if isinstance(doing, Code):
-            return self._refusal("this environment runs no Python; call one of its functions")
         if doing.tool == FINISH:
             return self._finish(doing)
         if doing.tool not in {spec.name for spec in task.trace.tools}:

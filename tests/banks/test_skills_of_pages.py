@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from support.originals import runnable
 
 from rebind.banks.rollers import oracle_roller
 from rebind.banks.rollout import roll
 from rebind.banks.skills import verified_skills
 from rebind.envs import world
-from rebind.envs.sites.world import SitesWorld
 from rebind.types import ToolCall
 
 
-@pytest.fixture
-def pages() -> None:
-    if why := SitesWorld().unavailable():
-        pytest.skip(f"needs the sites: {why}")
-
-
-@pytest.mark.usefixtures("pages")
 def test_a_record_of_pages_gives_a_skill_that_keeps_its_calls_in_order() -> None:
     """Filling and pressing take turns, each on the page that the one before it left: nothing is folded."""
-    desk = world("desk")
+    desk = runnable(world("desk"))
     family = "desk/comment-on-ticket"
     target = desk.sample(family, 0)
     environment = desk.make()

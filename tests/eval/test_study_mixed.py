@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.originals import runnable
 
 from rebind.banks.build import build
 from rebind.banks.files import silent
@@ -13,7 +14,6 @@ from rebind.banks.rollers import oracle_roller
 from rebind.banks.shift import build_targets
 from rebind.banks.store import Bank
 from rebind.envs import world
-from rebind.envs.sites.world import SitesWorld
 from rebind.eval.audit import audit, holds
 from rebind.eval.demo import demo_study
 from rebind.eval.ledger import read_events
@@ -28,10 +28,8 @@ FAMILIES = {"apps": "apps/budget-left-question", "sites": "sites/product-questio
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a bank of one record an environment, and its targets."""
-    if why := SitesWorld().unavailable():
-        pytest.skip(f"needs the sites: {why}")
+    worlds = {name: runnable(world(name)) for name in FAMILIES}
     folder = tmp_path_factory.mktemp("mixed")
-    worlds = {name: world(name) for name in FAMILIES}
     for name, one in worlds.items():
         build(one, folder / name, oracle_roller(one, 0.0), seeds=[0], families=[FAMILIES[name]])
     freeze([folder / name for name in worlds], folder / "bank", list(worlds.values()))

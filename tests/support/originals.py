@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from rebind.envs.adapters.venvs import InstallFailure, Place
+from rebind.types import World
+
+W = TypeVar("W", bound=World)
 
 
 def data(*parts: str) -> Path:
@@ -16,6 +20,13 @@ def data(*parts: str) -> Path:
     if not folder.exists():
         pytest.skip(f"no {folder}: set REBIND_DATA to the folder of the real data")
     return folder
+
+
+def runnable(world: W) -> W:
+    """A world that can run here, or a skip that says what it needs."""
+    if why := world.unavailable():
+        pytest.skip(f"{world.name} cannot run here: {why}")
+    return world
 
 
 def installed(place: Place) -> None:

@@ -11,11 +11,11 @@ from rebind.envs.adapters.tau2.install import start
 from rebind.envs.adapters.tau2.tasks import Tau2Task, task
 from rebind.envs.adapters.tau2.user import Customer
 from rebind.envs.answers import value_of
-from rebind.envs.apps.actions import BadAction, parsed
+from rebind.envs.apps.actions import BadAction, parsed_call
 from rebind.envs.options import needed_seal
 from rebind.envs.spaces import UnicodeText
 from rebind.errors import EnvironmentFailure
-from rebind.types import Call, Code, Milestone, ToolCall, ToolSpec, Verdict
+from rebind.types import Call, Milestone, ToolCall, ToolSpec, Verdict
 
 ENV_ID = "rebind/Tau2-v0"
 _DONE = ToolSpec(
@@ -73,11 +73,9 @@ class Tau2Env(gymnasium.Env[str, Any]):
         the customer ends the talk."""
         self._started()
         try:
-            doing = parsed(action)
+            doing = parsed_call(action)
         except BadAction as bad:
             return self._refusal(str(bad))
-        if isinstance(doing, Code):
-            return self._refusal("this environment runs no Python; call one of its tools")
         if doing.tool == self._specs[-1].name:
             return self._speak(doing)
         answer = self._ask("call", tool=doing.tool, args=doing.args)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.originals import runnable
 
 from rebind.envs.adapters.webarena.original.check import plays, right, wrong
 from rebind.envs.adapters.webarena.original.env import WebArenaEnv, written
@@ -28,11 +29,7 @@ def _no_sites(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def world() -> WebArenaWorld:
-    made = WebArenaWorld()
-    why_not = made.unavailable()
-    if why_not:
-        pytest.skip(f"needs browsergym-webarena and a browser: {why_not}")
-    return made
+    return runnable(WebArenaWorld())
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +105,18 @@ def test_the_judge_is_asked_once(runner: WebArenaRunner, asked: list[str]) -> No
     assert runner.score() == 1.0
     assert len(asked) == 1
     assert "there is none" in asked[0]
+
+
+def test_a_judge_that_says_nothing_to_the_point_is_no_score_of_0(world: WebArenaWorld) -> None:
+    """Stock takes an answer that it cannot read for a failed task; it says nothing of the agent."""
+    runner = WebArenaRunner(sites(stubbed=True), lambda _: "It is hard to say.")
+    try:
+        runner.start(NEEDS_JUDGE)
+        runner.act(written("send_msg_to_user", {"text": "there is none"}))
+        with pytest.raises(EnvironmentFailure, match="hard to say"):
+            runner.score()
+    finally:
+        runner.close()
 
 
 def test_without_a_judge_its_tasks_are_left_out(world: WebArenaWorld, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.originals import runnable
 
 from rebind.envs.adapters.webarena import stub
 from rebind.envs.adapters.webarena.check import plays
@@ -35,11 +36,7 @@ def _no_sites(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def world() -> WebArenaVerifiedWorld:
-    made = WebArenaVerifiedWorld()
-    why_not = made.unavailable()
-    if why_not:
-        pytest.skip(f"needs webarena-verified and a browser: {why_not}")
-    return made
+    return runnable(WebArenaVerifiedWorld())
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import gymnasium
 
 from rebind.envs.adapters.webarena.original.runner import Judge, WebArenaRunner
 from rebind.envs.adapters.webarena.original.tasks import sites, task
-from rebind.envs.apps.actions import BadAction, parsed
+from rebind.envs.apps.actions import BadAction, parsed_call
 from rebind.envs.options import needed_seal
 from rebind.envs.spaces import UnicodeText
 from rebind.errors import EnvironmentFailure, UserError
-from rebind.types import Call, Code, ToolSpec, Verdict
+from rebind.types import Call, ToolSpec, Verdict
 
 ENV_ID = "rebind/WebArena-v0"
 _SCHEMES = ("http://", "https://")
@@ -61,11 +61,9 @@ class WebArenaEnv(gymnasium.Env[str, Any]):
         """Does one tool call. The reward is always 0.0; `info` has `calls` and `error`. `terminated` by
         `send_msg_to_user` or `report_infeasible`, or once a page is open that is not of the sites."""
         try:
-            doing = parsed(action)
+            doing = parsed_call(action)
         except BadAction as bad:
             return self._refusal(str(bad))
-        if isinstance(doing, Code):
-            return self._refusal("this environment runs no Python; call one of its tools")
         if doing.tool == "goto" and not str(doing.args.get("url")).startswith(_SCHEMES):
             return self._refusal("goto opens addresses that begin with http:// or https://")  # files hold the answers
         with self._alive() as runner:

@@ -32,6 +32,7 @@ class Episode:
         """Signs in and opens the task's first page."""
         if self._env is not None:
             self._env.close()
+        VERDICTS.clear()
         self._env = BrowserEnv(
             GenericWebArenaTask,
             {"task_id": task},
@@ -71,13 +72,23 @@ class Episode:
 
 
 class Gate:
-    """The task's evaluator, let through on request only: stock evaluates, and asks the judge, on every step."""
+    """The task's evaluator, let through on request only: stock evaluates, and asks the judge, on every step. Where the
+    judge says nothing that the evaluators understand, stock calls that a score of 0; here it is an error."""
 
     def __init__(self, evaluator: Any = None) -> None:
         self._evaluator, self.open = evaluator, False
 
     def __call__(self, **arguments: Any) -> float:
-        return float(self._evaluator(**arguments)) if self.open else 0.0
+        if not self.open:
+            return 0.0
+        try:
+            return float(self._evaluator(**arguments))
+        except AssertionError as error:
+            if not VERDICTS:
+                raise
+            raise ValueError(
+                f"the judge's answer is none of those asked for: {list(VERDICTS.values())[-1]!r}"
+            ) from error
 
 
 def _view(seen: dict[str, Any]) -> str:
