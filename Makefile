@@ -24,12 +24,12 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Rebind needs Python 3.11, 3.12 or 3.13 on PATH (or: make PYTHON=/path/to/python)"; exit 2; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'torch==2.13.0'
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,retrieval,osu,shard,sites,miniwob,dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt 'torch==2.13.0'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[local,retrieval,osu,shard,sites,miniwob,dev]'
 	touch $@
 
 $(VENV)/.stores: $(VENV)/.ready  # vector databases: 104 MB that the demo does not need
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[stores]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[stores]'
 	touch $@
 
 clean:

@@ -78,7 +78,7 @@ class Encoder:
         except ImportError as error:
             raise EncoderError(f"encoder {self.name!r} needs {error.name}: install rebind[retrieval]") from None
         torch.set_num_threads(min(_THREADS, torch.get_num_threads()))
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers is typed in part
+        logging.disable_progress_bar()
         try:
             return SentenceTransformer(source, device="cpu")
         except (OSError, ValueError) as error:

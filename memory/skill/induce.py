@@ -107,11 +107,11 @@ class _Naming:
         self._said: dict[tuple[str, str], str] = {}
 
     def name(self, hole: Hole) -> str:
-        """A hole that several arguments share has one slot, and so has a value that the task says; equal values that it
-        does not say are equal by chance."""
+        """A hole that several arguments share has one slot, and so has a value that the task says; equal values that
+        are not taken from there are equal by chance."""
         value = (type(hole.value).__name__, str(hole.value))
         own = (hole.event, hole.key, value[1])
-        known = self._holes.get(own) or self._said.get(value)
+        known = self._holes.get(own) or (self._said.get(value) if hole.provenance == "query" else None)
         if known:
             return known
         base = re.sub(r"\W", "_", hole.key) or "value"
@@ -119,7 +119,7 @@ class _Naming:
         name = next(option for option in options if option not in self.slots)
         self._add(name, _type(hole.value), hole.provenance, hole.value, _slot_description(hole))
         self._holes[own] = name
-        if says(self._instruction, hole.value):
+        if hole.provenance == "query" and says(self._instruction, hole.value):
             self._said[value] = name
         return name
 

@@ -51,11 +51,15 @@ def _origin(places: Places, event: int, key: str, value: JsonValue) -> Ref:
         return _several(places, event, key, value)
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "" or key in _FIXED_KEYS:
         return Const(value)
-    if says(places.instruction, value):
+    said = says(places.instruction, value)
+    chance = said and not isinstance(value, str) and places.elsewhere(event, key)
+    if said and not chance:
         return Hole(value, "query", key, places.events[event].tool, event)
     known = places.again(event, key, value) or places.find(event, key, value)
     if known:
         return known
+    if chance:
+        return Hole(value, "observation", key, places.events[event].tool, event)
     found = _text(places, event, key, value) if isinstance(value, str) else _number(places, event, key, value)
     return _hole(places, event, key, value) if isinstance(found, Const) and places.varies(event, key) else found
 

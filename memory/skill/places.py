@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from rebind.memory.skill.events import Event
 from rebind.memory.skill.reads import only_reads
 from rebind.memory.skill.refs import Flow, Hole, Ref
+from rebind.memory.skill.request import masked
 from rebind.memory.skill.select import alike, matching
 from rebind.memory.values import mentions, says
 
@@ -23,6 +24,13 @@ _LONGEST_LABEL = 80
 """Longer fields are prose, by which no element is picked."""
 _LABEL_KEY = re.compile(r"(?:^|_)(?:e?mail|id|body|content|text|description)$")
 """Fields by which an element is picked only if they are equal to a value, not if one merely names the other."""
+
+_ORDER = re.compile(
+    r"\b(?:(?:new|lat|old|earli|near|clos|low|high|cheap|larg|bigg|small|long|short|great)est"
+    r"|most|least|recent|first|last|next|previous|best|worst|top)\b",
+    re.IGNORECASE,
+)
+"""Words by which a task asks for one of several by their order."""
 
 Path = tuple[str | int, ...]
 Leaf = str | int | float
@@ -60,6 +68,14 @@ class Places:
         own = self.events[event]
         others = (self.events[n] for n in self.kept if self.events[n].tool == own.tool)
         return any(key in e.args and e.args[key] != own.args[key] for e in others)
+
+    def elsewhere(self, event: int, key: str) -> bool:
+        """Whether other calls of the tool hold a number there that the task does not say: then one that it says is
+        equal by chance ("five of each", and five of something in a list)."""
+        own = self.events[event]
+        others = (self.events[n].args.get(key) for n in self.kept if self.events[n].tool == own.tool)
+        numbers = (v for v in others if isinstance(v, int | float) and not isinstance(v, bool))
+        return any(not says(self.instruction, v) for v in numbers)
 
     def again(self, event: int, key: str, value: Leaf) -> Flow | Hole | None:
         """The reference that gave the same telling value to an earlier call. That an earlier call of the same tool held
@@ -142,8 +158,9 @@ class Places:
     ) -> tuple[tuple[tuple[str, Ref], ...], bool] | None:
         """Fields with what they must fit, and whether the first of several is meant.
 
-        That needs a field that is equal to a value and leaves some elements out; the API's order then decides. An
-        element that is alone needs no test.
+        That needs a task that asks for an order, and a field that is equal to a value and leaves some elements out; the
+        API's order then decides. Otherwise the first is the one that was meant by chance. An element that is alone
+        needs no test.
         """
         element = items[position]
         if not isinstance(element, dict):
@@ -156,7 +173,7 @@ class Places:
         fitting = _fitting(items, tests)
         several = len(fitting) > 1
         telling = len(fitting) < len(items) and any(element[name] == v for name, (_, v) in tests.items())
-        if fitting[0] != position or (several and not telling):
+        if fitting[0] != position or (several and not (telling and _ORDER.search(masked(self.instruction)))):
             return None
         return tuple((name, ref) for name, (ref, _) in tests.items()), several
 

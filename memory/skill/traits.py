@@ -3,23 +3,21 @@ order in which traces were learnt."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rebind.memory.skill.request import function_name, masked, named
+from rebind.memory.skill.request import masked
 from rebind.types import Skill
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to vectors of length 1."""
 _CLAUSE = re.compile(r"(?<=[.?!;])\s+|,\s+(?=and |also )|\b(?:and|also|additionally|furthermore)\b", re.IGNORECASE)
 _LEAST_WORDS = 2
-TRAITS = ("similarity", "clauses", "named", "asked", "steps", "repeats", "others", "record")
+TRAITS = ("similarity", "clauses")
 
 
 @dataclass(frozen=True)
@@ -66,28 +64,14 @@ def similarity(goal: str, requests: Sequence[str], texts: Texts) -> float:
 
 
 def traits(goal: str, known: Sequence[Known], texts: Texts) -> NDArray[np.float64]:
-    """Shape (procedures, `TRAITS`): similarity of requests; how far each clause is found in one request; how far the
-    goal's words name the call that it names least, and how near a clause is to it in meaning; how many calls there are,
-    and how many of one kind; how many procedures there are beside it; how it fared."""
+    """Shape (procedures, `TRAITS`): similarity of requests; how far each clause of the goal is found in one request."""
     said = texts.of(clauses(goal))
     return np.array(
         [
             (
                 similarity(goal, one.requests, texts),
                 max(float((said @ texts.of(clauses(text)).T).max(axis=1).mean()) for text in one.requests),
-                named(one.skill, goal),
-                _asked(one.skill, said, texts),
-                math.log(len(one.skill.steps)),
-                math.log(max(Counter(step.tool for step in one.skill.steps).values())),
-                math.log(len(known)),
-                math.log((one.held + 1) / (one.failed + 1)),
             )
             for one in known
         ]
     ).reshape(len(known), len(TRAITS))
-
-
-def _asked(skill: Skill, said: NDArray[np.float32], texts: Texts) -> float:
-    """Of all calls the least cosine between what a call is named and the clause nearest to it."""
-    names = sorted({function_name(step.tool).replace("_", " ") for step in skill.steps})
-    return float((said @ texts.of(names).T).max(axis=0).min())

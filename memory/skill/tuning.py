@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from statistics import median_low
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from rebind.memory.skill.odds import fitted, left_out
 from rebind.memory.skill.tier_c import Settings, TierC, saves
 from rebind.memory.skill.traits import Encode
 
-LEAST = tuple(n / 20 for n in range(13))
 WORTH = (0.0, 0.25, 0.5, 1.0, 2.0)
 _EQUAL = 1e-9
 Pairs = Sequence[tuple[float, bool | None]]
@@ -33,6 +31,7 @@ class Tuning:
     def __init__(self, library: Library, encode: Encode) -> None:
         self._tier = TierC(library, encode, Settings(learn=False))
         self._traits: list[NDArray[np.float64]] = []
+        self._reliable: list[list[float]] = []
         self._valid: list[list[bool | None]] = []
         self._saved: list[list[int]] = []
 
@@ -41,29 +40,40 @@ class Tuning:
         versions, known = self._tier.known(source.request, scope, source)
         if versions:
             self._traits.append(self._tier.traits(source.request, known))
+            self._reliable.append([one.reliability for one in known])
             self._valid.append([valid(version) for version in versions])
             self._saved.append([saves(version) for version in versions])
 
     def settings(self) -> Settings:
-        """The model of all requests; and the worth and τ_C that do best on the split, each request judged by a model of
-        the others (see `_values`). Of worths that do equally well the least. Of τ_C the middle of all that are within
-        one standard error of the best: where few requests lie between two thresholds, which of them is better is
-        chance. Where nothing is known nothing is handed on."""
+        """The model of all requests; and the worth that does best on the split, each request judged by a model of the
+        others (see `_values`), of equals the least. τ_C is where handing on and keeping silent are worth the same (see
+        `_even`). Where nothing is known nothing is handed on."""
         model = fitted(self._traits, self._valid)
         if model is None:
             return replace(self._tier.settings, least=float("inf"))
-        odds = [own.tolist() for own in left_out(self._traits, self._valid)]
+        suits = left_out(self._traits, self._valid)
+        odds = [(own * np.array(r)).tolist() for own, r in zip(suits, self._reliable, strict=True)]
         best, kept = -1.0, self._tier.settings
         for worth in WORTH:
             handed = [chosen(own, saved, 0.0, worth, kept.r) for own, saved in zip(odds, self._saved, strict=True)]
-            tried = [self._values(odds, handed, least) for least in LEAST]
-            means = [float(one.mean()) for one in tried]
-            top = int(np.argmax(means))
-            if means[top] > best + _EQUAL:
-                error = [float(np.std(tried[top] - one)) / math.sqrt(len(one)) for one in tried]
-                near = [least for least, mean, e in zip(LEAST, means, error, strict=True) if mean >= means[top] - e]
-                best, kept = means[top], replace(kept, least=median_low(near), worth=worth, odds=model)
+            least = self._even(handed, worth)
+            value = float(self._values(odds, handed, least).mean())
+            if value > best + _EQUAL:
+                best, kept = value, replace(kept, least=least, worth=worth, odds=model)
         return kept
+
+    def _even(self, handed: Sequence[Sequence[int]], worth: float) -> float:
+        """The probability p at which it makes no difference whether a skill is handed on. That gives p of precision and
+        p of the calls that can be saved; silence gives, where nothing is valid (probability 1 − p), what a request
+        gives on average, for then it is left out of the mean: p (1 + worth) = (1 − p) mean."""
+        found = [
+            precision([(float(n in some), one) for n, one in enumerate(valid)], 1.0)
+            for some, valid in zip(handed, self._valid, strict=True)
+            if any(valid)
+        ]
+        told = [one for one in found if one is not None]
+        mean = sum(told) / len(told) if told else 1.0
+        return mean / (1.0 + worth + mean)
 
     def _values(
         self, odds: Sequence[Sequence[float]], handed: Sequence[Sequence[int]], least: float

@@ -53,6 +53,46 @@ def test_an_element_is_picked_by_the_slot_and_not_by_its_place() -> None:
     assert done.calls[-1].args["to"] == "con_11111"
 
 
+def ordered(instruction: str, *quantities: int) -> tuple[Skill, list[Any]]:
+    """The skill of an order of so many products, each searched for, and its quantities."""
+    made: list[Made] = []
+    for n, quantity in enumerate(quantities):
+        made.append(("shop_search", {"query": f"Jam {n}"}, {"product_id": f"prod_{n}0000"}))
+        made.append(("shop_add_to_cart", {"product_id": f"prod_{n}0000", "quantity": quantity}, {}))
+    skill = induced(instruction, *made)
+    return skill, [step.args["quantity"] for step in skill.steps if "quantity" in step.args]
+
+
+def test_a_number_that_the_task_says_too_by_chance_is_a_value_of_its_own() -> None:
+    """Five hampers of two and one: ten, and five that are not the five that the task says."""
+    skill, quantities = ordered("Order 5 hampers as the note says", 10, 5)
+    provenance = {s.name: s.provenance for s in skill.slots}
+    assert quantities[0] != quantities[1]
+    assert provenance[quantities[1]["slot"]] == "observation"
+
+
+def test_a_number_that_the_task_says_for_all_calls_is_one_value() -> None:
+    skill, quantities = ordered("Order 5 of each", 5, 5)
+    assert quantities[0] == quantities[1]
+    assert {s.provenance for s in skill.slots if s.example == 5} == {"query"}
+
+
+def test_the_first_of_several_is_meant_only_where_the_task_asks_for_an_order() -> None:
+    """Otherwise it stands first by chance, and must be looked up."""
+    mails = [
+        {"id": f"mail_{n}0000", "sender": who} for n, who in ((3, "Anna Smith"), (2, "Bob Jones"), (1, "Bob Jones"))
+    ]
+    made: list[Made] = [
+        LOGIN,
+        ("mail_list", {}, {"items": mails}),
+        ("mail_star", {"mail_id": "mail_20000", "access_token": "tok-abc"}, {}),
+    ]
+    newest = induced("Star the newest mail from Bob Jones", *made).steps[-1].args["mail_id"]
+    assert newest == {"from": 1, "path": ["items", "*", "id"], "where": {"sender": "sender"}, "first": True}
+    one = induced("Star the mail from Bob Jones that is about jam", *made).steps[-1].args["mail_id"]
+    assert one == {"slot": "mail_id"}
+
+
 def test_an_element_that_nothing_tells_apart_must_be_looked_up_by_the_caller() -> None:
     items = [{"id": "mail_33333", "subject": "Hello"}, {"id": "mail_44444", "subject": "Hello"}]
     skill = induced(

@@ -15,8 +15,8 @@ from rebind.types import Environment, Progress, Record, Seal, Skill, World
 
 _OPEN = ("supervisor", "api")
 """Namespaces that every request may use."""
-FIRST = 300
-"""Number of the first instance. Those below 8, 100 to 107 and 200 to 207 were looked at before."""
+FIRST = 400
+"""Number of the first instance. Those below 8, 100 to 107, 200 to 207 and 300 to 307 were looked at before."""
 
 
 @dataclass(frozen=True)
