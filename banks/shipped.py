@@ -1,9 +1,10 @@
-"""Banks and targets that come with Rebind, as data in the folder `shipped_data/`."""
+"""Where a bank or targets folder is: a path, what comes with Rebind (in the folder `shipped_data/`), or a URL."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from rebind.banks.storage import url_of
 from rebind.errors import BankError, did_you_mean
 
 _FOLDER = Path(__file__).parent / "shipped_data"
@@ -11,12 +12,17 @@ _PREFIX = "shipped:"
 
 
 def locate(path: Path) -> Path:
-    """A folder as a command or study names it: a path, or `shipped:NAME`.
+    """The folder that a command or study names: a path, `shipped:NAME`, or a URL (see `remote.fetched`).
 
     Raises:
-        BankError: nothing of that name comes with this version.
+        BankError: nothing of that name comes with this version. StorageError: it cannot be had from that URL.
     """
     text = str(path)
+    url = url_of(path)
+    if url is not None:
+        from rebind.banks.remote import fetched
+
+        return fetched(url)
     return shipped(text.removeprefix(_PREFIX)) if text.startswith(_PREFIX) else path
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebind.errors import LedgerError
 from rebind.eval.halves import read_ledger
+from rebind.eval.mirror import run_here
 from rebind.eval.rows import RecordRow, TargetRow, attempts_frame, episodes_frame, selections_frame, targets_frame
 from rebind.eval.stories import Story
 
@@ -72,12 +73,13 @@ class Run:
 
 
 def load_run(folder: Path | str) -> Run:
-    """Reads a run folder.
+    """Reads a run folder, or a run behind a URL.
 
     Raises:
-        LedgerError: there is no ledger, or it cannot be read, or it holds no plan.
+        LedgerError: there is no ledger, or it cannot be read, or it holds no plan. StorageError: the URL
+            cannot be read.
     """
-    folder = Path(folder)
+    folder = run_here(Path(folder))
     reader = read_ledger(folder)
     if not reader.plan or not reader.first or not reader.last:
         raise LedgerError(f"the ledger in {folder} holds no plan: nothing was ever run there")

@@ -197,8 +197,15 @@ class Places:
         return {
             name: (Hole(value, "query", name, tool, number, picks=True), value)
             for name, value in _labels(element)
-            if says(self.instruction, value) and not _LABEL_KEY.search(name)
+            if self._spells(value) and not _LABEL_KEY.search(name)
         }
+
+    def _spells(self, value: str) -> bool:
+        """Whether the task says a field's value. A single word must have its capitals: the category "home" is not the
+        address "Home"."""
+        if " " in value.strip():
+            return says(self.instruction, value)
+        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self.instruction) is not None
 
     def _by_flow(self, number: int, element: Mapping[str, JsonValue]) -> Tests:
         """Fields equal to a value that an earlier call took from a result before this one."""

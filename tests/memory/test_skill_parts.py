@@ -93,6 +93,21 @@ def test_the_first_of_several_is_meant_only_where_the_task_asks_for_an_order() -
     assert one == {"slot": "mail_id"}
 
 
+def test_a_field_that_the_task_says_with_other_capitals_is_equal_by_chance() -> None:
+    """The name picks the product; its category is not the address of that name."""
+    items = [
+        {"id": "prod_11111", "name": "Dough mixer", "category": "home"},
+        {"id": "prod_22222", "name": "Lamp", "category": "home"},
+    ]
+    made: list[Made] = [
+        LOGIN,
+        ("shop_list", {}, {"items": items}),
+        ("shop_review", {"product_id": "prod_11111", "access_token": "tok-abc"}, {}),
+    ]
+    picked = induced('Review the dough mixer that was sent to "Home"', *made).steps[-1].args["product_id"]
+    assert picked == {"from": 1, "path": ["items", "*", "id"], "where": {"name": "name"}}
+
+
 def test_an_element_that_nothing_tells_apart_must_be_looked_up_by_the_caller() -> None:
     items = [{"id": "mail_33333", "subject": "Hello"}, {"id": "mail_44444", "subject": "Hello"}]
     skill = induced(

@@ -86,6 +86,20 @@ def freeze(
 
 
 @app.command()
+def push(
+    bank: Path = typer.Argument(..., help="Bank folder, or `shipped:NAME`."),
+    url: str = typer.Argument(..., help="Where it goes, such as s3://BUCKET/FOLDER."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Send a frozen bank to shared storage; every command and study takes its URL in place of the folder."""
+    from rebind.banks.remote import push as push_folder
+    from rebind.banks.shipped import locate
+
+    sent = {"url": url, "digest": push_folder(locate(bank), url)}
+    emit(sent) if as_json else facts("Pushed bank", sent)
+
+
+@app.command()
 def verify(
     bank: Path = typer.Argument(..., help="Bank folder, or `shipped:NAME`."), as_json: bool = JSON_OPTION
 ) -> None:

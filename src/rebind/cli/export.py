@@ -9,9 +9,9 @@ from typing import Any
 import typer
 
 from rebind.cli.output import JSON_OPTION, emit, facts, progress
+from rebind.cli.runs import RUN
 
 app = typer.Typer(help="Write a run in the format of another tool.", no_args_is_help=True)
-RUN = typer.Argument(..., help="Run folder.")
 FOLDER = typer.Option(..., "--out", help="Folder to write; an earlier export of the same format there is replaced.")
 
 

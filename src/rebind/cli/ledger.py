@@ -7,9 +7,9 @@ from pathlib import Path
 import typer
 
 from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
+from rebind.cli.runs import OWN_RUN, RUN
 
 app = typer.Typer(help="Verify, sign, redact and look at a run's ledger.", no_args_is_help=True)
-RUN = typer.Argument(..., help="Run folder.")
 
 
 @app.command()
@@ -38,7 +38,7 @@ def keygen(file: Path = typer.Argument(..., help="File of the private key; the p
 
 @app.command()
 def sign(
-    run: Path = RUN,
+    run: Path = OWN_RUN,
     key: Path = typer.Option(..., "--key", help="Private key that `rebind ledger keygen` made."),
     as_json: bool = JSON_OPTION,
 ) -> None:
@@ -51,7 +51,7 @@ def sign(
 
 @app.command()
 def redact(
-    run: Path = RUN,
+    run: Path = OWN_RUN,
     fields: list[str] = typer.Option([], "--field", help="What to take out, such as call.messages; may be repeated."),
     listed: Path | None = typer.Option(None, "--fields", help="A file of such fields, one a line; # begins a remark."),
     pattern: str | None = typer.Option(None, "--pattern", help="Take out every value that this expression matches in."),

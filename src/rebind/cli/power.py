@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from rebind.cli.output import JSON_OPTION, emit, table
+from rebind.cli.runs import here
 
 if TYPE_CHECKING:
     from rebind.eval.power import Power
 
 
 def power(
-    pilot: Path = typer.Argument(..., help="Run folder of a pilot."),
+    pilot: Path = typer.Argument(..., help="Run folder of a pilot, or its URL.", callback=here),
     effect: float = typer.Option(5.0, "--effect", help="Effect to find: points for shares, else the metric's unit."),
     wanted: float = typer.Option(0.8, "--power", help="Chance of finding it."),
     metric: str = typer.Option("success", "--metric", help="success, milestone, stale_binding, api_calls or online."),

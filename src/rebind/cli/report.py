@@ -7,22 +7,25 @@ from pathlib import Path
 import typer
 
 from rebind.cli.output import JSON_OPTION, console
+from rebind.cli.runs import here, report_folder
 from rebind.errors import UserError
 
 
 def report(
-    runs: list[Path] = typer.Argument(..., help="Run folder; with --compare two or more, the first as reference."),
+    runs: list[Path] = typer.Argument(
+        ..., help="Run folder or URL; with --compare two or more, the first as reference."
+    ),
     out: Path | None = typer.Option(None, "--out", help="Folder for HTML, CSV and LaTeX; RUN/report by default."),
     compare: bool = typer.Option(False, "--compare", help="Compare runs, paired on target, seed and condition."),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Recompute the report from the ledger: tables here, and HTML, CSV and LaTeX files."""
     if compare:
-        publish_comparison(runs, out or runs[0] / "report" / "compare", as_json)
+        publish_comparison([here(run) for run in runs], out or report_folder(runs[0]) / "compare", as_json)
         return
     if len(runs) > 1:
         raise UserError(f"a report is of one run, got {len(runs)}: with --compare they are set side by side")
-    publish(runs[0], out or runs[0] / "report", as_json)
+    publish(here(runs[0]), out or report_folder(runs[0]), as_json)
 
 
 def publish_comparison(runs: list[Path], out: Path, as_json: bool) -> None:

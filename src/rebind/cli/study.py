@@ -8,7 +8,10 @@ from typing import Any
 
 import typer
 
+from rebind.banks.storage import url_of
 from rebind.cli.output import JSON_OPTION, emit, facts, progress, screen, table
+from rebind.cli.runs import here
+from rebind.errors import UserError
 
 app = typer.Typer(help="Plan and run a study.", no_args_is_help=True)
 STUDY = typer.Argument(..., help="Study file (TOML).")
@@ -48,7 +51,7 @@ def plan(study: Path = STUDY, as_json: bool = JSON_OPTION) -> None:
 def run(
     study: Path = STUDY,
     out: Path | None = typer.Option(
-        None, "--out", help="Run folder, runs/NAME by default; an interrupted run resumes."
+        None, "--out", help="Run folder or URL, runs/NAME by default; an interrupted run resumes."
     ),
     as_json: bool = JSON_OPTION,
 ) -> None:
@@ -62,7 +65,7 @@ def run(
 
 @app.command()
 def watch(
-    run: Path = typer.Argument(..., help="Run folder; it need not exist yet."),
+    run: Path = typer.Argument(..., help="Run folder, which need not exist yet; or, for one frame, a URL."),
     once: bool = typer.Option(False, "--once", help="Print one frame and end."),
     as_json: bool = typer.Option(False, "--json", help="Print one frame as JSON and end."),
 ) -> None:
@@ -70,7 +73,9 @@ def watch(
     from rebind.cli.watching import draw, live
     from rebind.eval.watch import Watch
 
-    seen = Watch(run)
+    if url_of(run) and not (once or as_json):
+        raise UserError(f"{url_of(run)}: a run on shared storage is looked at with --once or --json")
+    seen = Watch(here(run))
 
     def frame() -> dict[str, Any]:
         seen.refresh()
@@ -86,10 +91,16 @@ def watch(
 
 def execute(study: Any, folder: Path) -> dict[str, Any]:
     """Runs a study with a progress bar; what happened, as data."""
+    from rebind.eval.mirror import written_here
     from rebind.eval.plan import make_plan
     from rebind.eval.runner import run_study
 
     made = make_plan(study)
-    with progress(study.name) as bar:
-        summary = run_study(made, folder, bar)
-    return {"run": str(folder), "cells": summary.cells, "resumed": summary.resumed, "outcomes": summary.outcomes}
+    with written_here(folder) as own, progress(study.name) as bar:
+        summary = run_study(made, own, bar)
+    return {
+        "run": url_of(folder) or str(folder),
+        "cells": summary.cells,
+        "resumed": summary.resumed,
+        "outcomes": summary.outcomes,
+    }

@@ -85,6 +85,20 @@ def _pairs(name: str, data: Path, out: Path | None, as_json: bool) -> None:
 
 
 @app.command()
+def push(
+    targets: Path = typer.Argument(..., help="Targets folder, or `shipped:NAME`."),
+    url: str = typer.Argument(..., help="Where they go, such as s3://BUCKET/FOLDER."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Send targets to shared storage; every command and study takes their URL in place of the folder."""
+    from rebind.banks.remote import push as push_folder
+    from rebind.banks.shipped import locate
+
+    sent = {"url": url, "digest": push_folder(locate(targets), url)}
+    emit(sent) if as_json else facts("Pushed targets", sent)
+
+
+@app.command()
 def verify(
     targets: Path = typer.Argument(..., help="Targets folder, or `shipped:NAME`."),
     bank: Path | None = typer.Option(None, "--bank", help="Where the bank lies now, if it was moved."),

@@ -7,14 +7,15 @@ from pathlib import Path
 import typer
 
 from rebind.cli.output import JSON_OPTION, console, emit, facts, table
+from rebind.cli.runs import here
 
 app = typer.Typer(help="Usable memory: have retrieved records annotated, and score it.", no_args_is_help=True)
-RUN = typer.Option(..., "--run", help="Run folder that the files were made for.")
+RUN = typer.Option(..., "--run", help="Run folder that the files were made for, or its URL.", callback=here)
 
 
 @app.command()
 def template(
-    run: Path = typer.Argument(..., help="Run folder."),
+    run: Path = typer.Argument(..., help="Run folder, or its URL.", callback=here),
     out: Path = typer.Option(..., "--out", help="CSV file to write."),
     targets: int | None = typer.Option(None, "--targets", min=1, help="Only so many targets, drawn by their keys."),
 ) -> None:
