@@ -6,7 +6,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
 
 _CAUTION = 0.1
 """How much slower the limit grows from where the provider last had too many."""
@@ -16,11 +17,32 @@ _ROUNDING = 1e-9
 """Three thirds are a whole."""
 
 
+class Slots(Protocol):
+    """What keeps the requests to one provider few enough; `Limiter` is the one of a process."""
+
+    most: int
+
+    @property
+    def limit(self) -> int: ...
+
+    def slot(self) -> AbstractContextManager[int]: ...
+
+    def pause(self, seconds: float) -> None: ...
+
+    def cut(self, epoch: int, why: str) -> None: ...
+
+    def grow(self) -> None: ...
+
+
+Told = Callable[[int, str], None]
+"""Told of each change of a limit as a whole number, and why."""
+
+
 class Limiter:
     """A semaphore whose size adapts (additive increase, multiplicative decrease, as TCP does). Thread-safe."""
 
-    def __init__(self, most: int, on_change: Callable[[int, str], None] | None = None) -> None:
-        """`on_change` is told of each change of the limit as a whole number, and why; no lock is held then."""
+    def __init__(self, most: int, on_change: Told | None = None) -> None:
+        """No lock is held while `on_change` is told."""
         self.most = most
         self._limit = float(most)
         self._failed_at = float(most + 1)

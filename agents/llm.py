@@ -16,7 +16,7 @@ from rebind.agents import local
 from rebind.agents.cache import ResponseCache, answer_key
 from rebind.agents.counting import count_prompt
 from rebind.agents.endpoint import Endpoint
-from rebind.agents.limiter import Limiter
+from rebind.agents.limiter import Limiter, Slots, Told
 from rebind.agents.provider import near_names, price, supports_tools, unsupported
 from rebind.agents.wire import Outcome, attempt
 from rebind.errors import ContextOverflow, ModelError, ProviderError, ProviderRefused
@@ -89,12 +89,15 @@ class LLM:
         self._patience = patience
         self._backoff = wait_random_exponential(multiplier=backoff, max=60)
         self._local_settings = local_settings
-        self._limiters: dict[str, Limiter] = {}
+        self._limiters: dict[str, Slots] = {}
         self._lock = threading.Lock()
         self._spent = 0.0
         self._unpriced = 0
         self.on_limit: Callable[[str, int, str], None] | None = None
         """Told of each change of how many requests a provider may have under way: provider, limit, why."""
+        self.limiter: Callable[[str, int, Told], Slots] = lambda _provider, most, told: Limiter(most, told)
+        """Makes what limits a provider's requests, of its name and the most that may be under way, on the first
+        request to it: for several processes that share a limit."""
 
     @property
     def spent(self) -> float:
@@ -111,6 +114,12 @@ class LLM:
         """Requests that may be under way at once, by provider, where that is less than was allowed."""
         with self._lock:
             return {name: one.limit for name, one in self._limiters.items() if one.limit < one.most}
+
+    def charge(self, dollars: float, unpriced: int) -> None:
+        """Adds to `spent` and `unpriced`: this door's own attempts, and those that another process made for it."""
+        with self._lock:
+            self._spent += dollars
+            self._unpriced += unpriced
 
     def complete(self, request: Request, *, timeout: float | None = None) -> Completion:
         """Answers a request, from the cache where it was answered before.
@@ -173,9 +182,8 @@ class LLM:
         with limiter.slot() as epoch:
             outcome = attempt(asked.endpoint, request, asked.seconds)
         made += [*outcome.earlier, outcome.attempt]
-        with self._lock:
-            self._spent += sum(a.cost or 0.0 for a in (*outcome.earlier, outcome.attempt))
-            self._unpriced += outcome.completion is not None and outcome.attempt.cost is None
+        spent = sum(a.cost or 0.0 for a in (*outcome.earlier, outcome.attempt))
+        self.charge(spent, outcome.completion is not None and outcome.attempt.cost is None)
         if outcome.retry_after:
             limiter.pause(min(_LONGEST_WAIT, outcome.retry_after))
         if outcome.crowded:
@@ -204,11 +212,11 @@ class LLM:
         asked = error.outcome.retry_after if isinstance(error, _Again) else None
         return min(_LONGEST_WAIT, max(asked or 0.0, self._backoff(state)))
 
-    def _limiter(self, endpoint: Endpoint) -> Limiter:
+    def _limiter(self, endpoint: Endpoint) -> Slots:
         provider, most = endpoint.provider, min(self._concurrency, endpoint.concurrency or self._concurrency)
         with self._lock:
             if provider not in self._limiters:
-                self._limiters[provider] = Limiter(most, partial(self._limited, provider))
+                self._limiters[provider] = self.limiter(provider, most, partial(self._limited, provider))
             return self._limiters[provider]
 
     def _limited(self, provider: str, limit: int, why: str) -> None:

@@ -6,7 +6,7 @@ import multiprocessing
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
 from rebind.banks.worlds import world_of
 from rebind.orphans import end_with_parent
-from rebind.types import Seal
+from rebind.types import Seal, Target
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -34,6 +34,23 @@ class Judge:
         if env not in self._acceptances:
             self._acceptances[env] = Acceptance(world_of(env))
         return self._acceptances[env]
+
+    @cached_property
+    def solved(self) -> frozenset[str]:
+        """Keys of the tasks that the bank's records solve."""
+        return frozenset(seal.task_key for seal in self.seals.values())
+
+    def problem(self, record_id: str, target: Target) -> str | None:
+        """Why a target of a record cannot be kept; None where it can. "in-bank": a record solves this very task, and an
+        agent could be handed its solution. Other reasons are those of `Acceptance.problem`.
+
+        Raises:
+            EnvironmentFailure: the environment failed every time.
+        """
+        if target.task.key in self.solved:
+            return "in-bank"
+        seal = self.seals[record_id]
+        return self.acceptance(seal.env).problem(self.bank.record(record_id), seal, target)
 
 
 def judged(bank_path: Path, jobs: Sequence[J], work: Callable[[Judge, J], R], workers: int) -> Generator[R, None, None]:

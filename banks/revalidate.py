@@ -58,4 +58,4 @@ def _problem(judge: Judge, target: Target) -> str | None:
     source = target.seal.source
     if source is None or source not in judge.seals:
         return "no-source"
-    return judge.acceptance(target.seal.env).problem(judge.bank.record(source), judge.seals[source], target)
+    return judge.problem(source, target)

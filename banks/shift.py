@@ -11,7 +11,6 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from rebind.banks.accept import Acceptance
 from rebind.banks.files import MANIFEST, append_line, drop_torn_tail, read_lines, silent, write_lines, write_manifest
 from rebind.banks.judges import Judge, judged
 from rebind.banks.store import Bank
@@ -19,7 +18,7 @@ from rebind.banks.targets import SEALS, TARGETS
 from rebind.banks.worlds import world_of
 from rebind.canon import digest
 from rebind.errors import CannotShift, TargetsError
-from rebind.types import SHIFT_LEVELS, Frozen, Progress, Record, Seal, ShiftLevel, Target, World
+from rebind.types import SHIFT_LEVELS, Frozen, Progress, ShiftLevel, Target
 
 FORMAT = 1
 PART = "part.jsonl"
@@ -73,18 +72,20 @@ def build_targets(bank_path: Path, out: Path, *, workers: int = 1, progress: Pro
     return _write(out, bank, [kept[key] for key in sorted(kept)], rejected)
 
 
-def make_targets(world: World, acceptance: Acceptance, record: Record, seal: Seal) -> Made:
+def make_targets(judge: Judge, record_id: str) -> Made:
     """Up to four targets of one record, one a level, and why other attempts were not kept."""
+    seal = judge.seals[record_id]
+    world = world_of(seal.env)
     targets: list[Target] = []
     rejected: list[str] = []
     for level in SHIFT_LEVELS:
         for attempt in range(TRIES):
             try:
-                target = _sealed(world.shift(seal, level, shift_seed(record.id, level, attempt)), record)
+                target = _sealed(world.shift(seal, level, shift_seed(record_id, level, attempt)), record_id)
             except CannotShift as reason:
                 rejected.append(reason.reason)
                 continue
-            problem = acceptance.problem(record, seal, target)
+            problem = judge.problem(record_id, target)
             if problem is None:
                 targets.append(target)
                 break
@@ -97,9 +98,9 @@ def shift_seed(record_id: str, level: ShiftLevel, attempt: int) -> int:
     return int(digest([record_id, level, attempt])[:8], 16)
 
 
-def _sealed(target: Target, record: Record) -> Target:
+def _sealed(target: Target, record_id: str) -> Target:
     """The target with its source in the seal."""
-    return target.model_copy(update={"seal": target.seal.model_copy(update={"source": record.id})})
+    return target.model_copy(update={"seal": target.seal.model_copy(update={"source": record_id})})
 
 
 def _all_made(bank: Bank, workers: int, part: Path) -> Iterator[Made]:
@@ -109,15 +110,10 @@ def _all_made(bank: Bank, workers: int, part: Path) -> Iterator[Made]:
     before = [Made.model_validate(line) for line in read_lines(part)]
     yield from before
     if left := bank.ids[len(before) :]:
-        with closing(judged(bank.path, left, _of_record, workers)) as rest:
+        with closing(judged(bank.path, left, make_targets, workers)) as rest:
             for made in rest:
                 append_line(part, made.model_dump(mode="json"))
                 yield made
-
-
-def _of_record(judge: Judge, record_id: str) -> Made:
-    seal = judge.seals[record_id]
-    return make_targets(world_of(seal.env), judge.acceptance(seal.env), judge.bank.record(record_id), seal)
 
 
 def _write(out: Path, bank: Bank, targets: Sequence[Target], rejected: Mapping[str, int]) -> BuiltTargets:

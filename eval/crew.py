@@ -78,13 +78,16 @@ class Crew(Generic[T, R]):
             return (self._todo.popleft(),)
 
 
-def to_the_end(crew: Crew[T, R], watch: Callable[[], None], what: str) -> None:
+def to_the_end(
+    crew: Crew[T, R], watch: Callable[[], None], what: str, stopping: Callable[[], None] = lambda: None
+) -> None:
     """Watches until all is done. What goes wrong is raised once what is under way has ended; at once where that can
     not be recorded, or after another interrupt.
 
     Args:
         watch: takes in the crew's results; called again after an error.
         what: the items, in the plural, for the person who interrupts.
+        stopping: called once no other item is begun.
     """
     try:
         watch()
@@ -92,6 +95,7 @@ def to_the_end(crew: Crew[T, R], watch: Callable[[], None], what: str) -> None:
         raise
     except BaseException as error:
         crew.stop()
+        stopping()
         if isinstance(error, KeyboardInterrupt) and crew.under_way:
             _log.warning("stopping: %d %s under way end first; Ctrl-C again stops at once", crew.under_way, what)
         while True:

@@ -14,11 +14,11 @@ from rebind.agents.actor import Actor
 from rebind.agents.loop import run as run_loop
 from rebind.agents.settings import ActorSettings
 from rebind.banks.store import Bank
-from rebind.banks.worlds import world_of
 from rebind.errors import AgentError, ContextOverflow, InfraError, ProviderError, ProviderRefused, RebindError
 from rebind.eval.guarded import GuardedEnvironment
-from rebind.eval.ledger import Ledger
+from rebind.eval.ledger import EventLog
 from rebind.eval.models import Models
+from rebind.eval.parts import Overheard, Tell, overheard, staffed
 from rebind.eval.plan import Plan
 from rebind.eval.study import Study
 from rebind.eval.tokens import account
@@ -48,34 +48,45 @@ class Bench:
 
     plan: Plan
     bank: Bank
-    ledger: Ledger
+    ledger: EventLog
     models: Models
     targets: dict[str, Target]
     selections: dict[str, Selection]
-    idle: dict[str, SimpleQueue[Environment]] = field(default_factory=dict)
-    """Warm environments by Gymnasium id; made on demand, used by one thread at a time."""
+    idle: dict[str, SimpleQueue[_Warm]] = field(default_factory=dict)
+    """By Gymnasium id; made on demand."""
     caps: dict[str, int] = field(default_factory=dict)
     """What `note_cap` gives, by record: the same for every episode, and worth two requests."""
 
     @contextmanager
-    def environment(self, env_id: str) -> Iterator[Environment]:
-        """A warm environment. One that failed is closed, not returned to the idle ones."""
+    def environment(self, env_id: str, tell: Tell) -> Iterator[Environment]:
+        """A warm environment. One that failed is closed, not returned to the idle ones. `tell` hears what the model
+        that plays a part in it is asked."""
         queue = self.idle.setdefault(env_id, SimpleQueue())
         try:
-            env = queue.get_nowait()
+            warm = queue.get_nowait()
         except Empty:
-            env = GuardedEnvironment(world_of(env_id).make, self.plan.study.budget.seconds)
+            world, part = staffed(env_id, self.models)
+            warm = _Warm(GuardedEnvironment(world.make, self.plan.study.budget.seconds), part)
         try:
-            yield env
+            with overheard(warm.part, tell):
+                yield warm.environment
         except BaseException:
-            env.close()
+            warm.environment.close()
             raise
-        queue.put(env)
+        queue.put(warm)
 
     def close(self) -> None:
         for queue in self.idle.values():
             while not queue.empty():
-                queue.get().close()
+                queue.get().environment.close()
+
+
+@dataclass(frozen=True)
+class _Warm:
+    """An environment for one thread at a time, and the model that plays a part in it, where one does."""
+
+    environment: Environment
+    part: Overheard | None
 
 
 @dataclass
@@ -136,7 +147,7 @@ def _play(bench: Bench, cell: Cell, log: Any, tally: _Tally) -> tuple[str, bool,
     """The episode proper: (ending, success, milestone progress)."""
     study = bench.plan.study
     target = bench.targets[cell.target]
-    with bench.environment(target.task.env) as plain:
+    with bench.environment(target.task.env, lambda row: log("note", row)) as plain:
         first, _ = plain.reset(options={"seal": target.seal})
         support = _supported(bench, cell, first, log, tally)
         env: Environment = plain

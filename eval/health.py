@@ -21,6 +21,7 @@ _EXTRAS = {
     "miniwob": ("miniwob", "the pages of MiniWoB++"),
     "inspect": ("inspect-ai", "export of Inspect logs"),
     "parquet": ("pyarrow", "export of Parquet files"),
+    "ray": ("ray", "episodes on a Ray cluster"),
 }
 _KEYS = (
     "ANTHROPIC_API_KEY",

@@ -39,13 +39,32 @@ def make_lock(plan: Plan, models: Mapping[str, JsonValue]) -> dict[str, JsonValu
         "target_keys": digest([t.task.key for t in plan.targets]),
         "cells": digest([c.id for c in plan.cells]),
         "models": dict(models),
-        "prompts": dict(all_digests()),
         "metrics": list(METRICS),
         "exclusions": list(EXCLUSIONS),
+        **installed(),
+    }
+
+
+def installed() -> dict[str, JsonValue]:
+    """What of a lock is this machine's: prompts, code, packages, Python."""
+    return {
+        "prompts": dict(all_digests()),
         "code": code_state(),
         "packages": {name: _version(name) for name in _PACKAGES},
         "python": platform.python_version(),
     }
+
+
+def check_installed(expected: Mapping[str, JsonValue]) -> None:
+    """Holds what is installed here against what a run was begun with.
+
+    Raises:
+        LockMismatch: something differs; it is named.
+    """
+    differences = _differences("", dict(expected), installed())
+    if differences:
+        shown = "\n  ".join(differences)
+        raise LockMismatch(f"this is another Rebind than the run's, and would run other episodes:\n  {shown}")
 
 
 def write_or_check(folder: Path, lock: dict[str, JsonValue]) -> str:

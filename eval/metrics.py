@@ -70,6 +70,8 @@ class Retrieval(Frozen):
     chosen_usable: Share
     mrr_paired: Mean
     mrr_usable: Mean
+    precision_at_k: Mean
+    """Precision@R with R = k (ShardMemo, appendix D): the share of the k places that usable records take."""
 
 
 class Staleness(Frozen):
@@ -213,8 +215,9 @@ def retrieval(targets: pd.DataFrame) -> Retrieval:
     """Diagnostics over the targets that have candidates."""
     seen = targets[targets["candidates"] > 0] if len(targets) else targets
     ranks = {name: _ranks(seen, f"{name}_rank") for name in ("paired", "usable")}
+    k = int(seen["candidates"].max()) if len(seen) else 0
     return Retrieval(
-        k=int(seen["candidates"].max()) if len(seen) else 0,
+        k=k,
         paired_at_1=_share(r == 1 for r in ranks["paired"]),
         paired_at_k=_share(r is not None for r in ranks["paired"]),
         usable_at_1=_share(r == 1 for r in ranks["usable"]),
@@ -223,6 +226,7 @@ def retrieval(targets: pd.DataFrame) -> Retrieval:
         chosen_usable=_share(seen["chosen_usable"] if len(seen) else ()),
         mrr_paired=_reciprocal(ranks["paired"]),
         mrr_usable=_reciprocal(ranks["usable"]),
+        precision_at_k=_average([n / k for n in seen["usable"]] if k else []),
     )
 
 
@@ -240,7 +244,10 @@ def _share(hits: Iterable[bool]) -> Share:
 
 
 def _reciprocal(ranks: Sequence[int | None]) -> Mean:
-    values = [1 / r if r else 0.0 for r in ranks]
+    return _average([1 / r if r else 0.0 for r in ranks])
+
+
+def _average(values: Sequence[float]) -> Mean:
     return Mean(value=sum(values) / len(values) if values else None, targets=len(values), episodes=len(values))
 
 

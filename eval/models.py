@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,10 @@ from rebind.agents.simulated import PREFIX as SIMULATED
 from rebind.agents.simulated import SimulatedModel
 from rebind.caches import user_cache
 from rebind.errors import StudyError
+from rebind.eval.ledger import EventLog
 from rebind.eval.plan import Plan
 from rebind.eval.study import Study
-from rebind.types import Model
+from rebind.types import Model, Part
 
 DEFAULT = "default"
 
@@ -44,6 +45,20 @@ class Models:
     ranker: Named
     identities: Mapping[str, JsonValue]
     door: LLM
+    parts: Mapping[Part, Named] = field(default_factory=dict)
+    """Those that play a part in an environment."""
+
+    def note_limits(self, log: EventLog) -> None:
+        """From here on, each change of how many requests a provider may have under way is noted there."""
+
+        def note(provider: str, limit: int, why: str) -> None:
+            log.append("note", {"concurrency": limit, "provider": provider, "why": why})
+
+        self.door.on_limit = note
+
+
+Opener = Callable[[Plan], AbstractContextManager[Models]]
+"""Opens the models of a plan, for the length of a context."""
 
 
 def model_name(name: str | None, otherwise: str = DEFAULT) -> str:
@@ -53,12 +68,13 @@ def model_name(name: str | None, otherwise: str = DEFAULT) -> str:
 
 
 def names_of(study: Study) -> dict[str, str]:
-    """The full names of a study's models, by role."""
+    """The full names of a study's models, by role or part."""
     actor = model_name(study.model.actor)
     return {
         "actor": actor,
         "writer": model_name(study.model.writer, actor),
         "ranker": model_name(study.model.ranker, actor),
+        **{part: model_name(name) for part, name in study.model.parts.items()},
     }
 
 
@@ -123,7 +139,8 @@ def open_models(plan: Plan, endpoints: Mapping[str, Endpoint] | None = None, **h
             },
         )
         yield Models(
-            **{role: Named(door, name) for role, name in names.items()},
+            **{role: Named(door, names[role]) for role in ("actor", "writer", "ranker")},
+            parts={part: Named(door, names[part]) for part in study.model.parts},
             identities={name: door.identity(name) for name in dict.fromkeys(names.values())},
             door=door,
         )

@@ -10,7 +10,7 @@ from rebind.banks.store import Bank
 from rebind.banks.targets import TargetSet
 from rebind.errors import StudyError, did_you_mean
 from rebind.eval.study import Study
-from rebind.types import SHIFT_LEVELS, Cell, Record, ShiftLevel, Target
+from rebind.types import SHIFT_LEVELS, Cell, Played, Record, ShiftLevel, Target
 
 CHARACTERS_PER_TOKEN = 3.6
 """For estimates only; a run counts with the model's own tokenizer."""
@@ -44,7 +44,8 @@ def make_plan(study: Study) -> Plan:
     """The plan of a study. Cells are ordered by target, then seed, then condition, so that a stopped run is balanced.
 
     Raises:
-        StudyError: an unknown environment or condition, or no target left by the filters.
+        StudyError: an unknown environment or condition, no target left by the filters, or a model for a part that no
+            environment has.
     """
     from rebind.envs import world
     from rebind.memory.conditions import get_condition
@@ -52,7 +53,7 @@ def make_plan(study: Study) -> Plan:
     env_ids = {world(name).env_id for name in study.environments}
     for name in study.conditions:
         get_condition(name)
-    targets = _choose(study, TargetSet.open(study.targets.path).targets(), env_ids)
+    targets = _played(study, _choose(study, TargetSet.open(study.targets.path).targets(), env_ids))
     cells = tuple(
         Cell(target=t.task.key, condition=c, seed=s) for t in targets for s in study.seeds for c in study.conditions
     )
@@ -78,6 +79,18 @@ def _choose(study: Study, targets: Sequence[Target], env_ids: set[str]) -> tuple
             f"families {list(part.families)}; loosen one of them"
         )
     return tuple(_spread(kept, part.limit))
+
+
+def _played(study: Study, targets: Sequence[Target]) -> tuple[Target, ...]:
+    """The targets, as they are where the study's models play their parts."""
+    from rebind.envs import world
+
+    parts = study.model.parts
+    worlds = {w.env_id: w for w in map(world, study.environments) if isinstance(w, Played) and w.part in parts}
+    for part in parts:
+        if part not in {w.part for w in worlds.values()}:
+            raise StudyError(f"model.{part} is given, but no environment of {list(study.environments)} has a {part}")
+    return tuple(worlds[t.task.env].played(t) if t.task.env in worlds else t for t in targets)
 
 
 def _spread(targets: Sequence[Target], limit: int | None) -> list[Target]:

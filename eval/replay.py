@@ -132,6 +132,8 @@ def _unplayable(attempt: EndedAttempt) -> str:
         (attempt.data("support") or {})["skills"]
     ):
         return "the seal or a skill is redacted in the ledger"
+    if any("part" in note.data for note in attempt.of("note")):
+        return "a model plays a part in its environment"
     return ""
 
 

@@ -181,7 +181,8 @@ def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def targets_frame(targets: Iterable[TargetRow], records: Mapping[str, RecordRow]) -> pd.DataFrame:
-    """One row per target; `paired_rank` and `usable_rank` count from 1 and are NA where no candidate fits."""
+    """One row per target; `paired_rank` and `usable_rank` count from 1 and are NA where no candidate fits;
+    `usable`: how many do."""
     import pandas as pd
 
     rows = []
@@ -204,6 +205,7 @@ def targets_frame(targets: Iterable[TargetRow], records: Mapping[str, RecordRow]
                 "actions": chosen.effective_actions if chosen else None,
                 "paired_rank": next((n for n, c in enumerate(t.candidates, 1) if t.paired(c)), None),
                 "usable_rank": next((n for n, c in enumerate(t.candidates, 1) if t.usable(records.get(c))), None),
+                "usable": sum(t.usable(records.get(c)) for c in t.candidates),
                 "chosen_paired": t.paired(t.chosen),
                 "chosen_usable": t.usable(chosen),
             }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,16 +16,16 @@ from rebind.banks.seals import open_seals
 from rebind.banks.store import Bank
 from rebind.errors import LedgerError, LimitReached, ProviderError
 from rebind.eval.crew import Crew, to_the_end
-from rebind.eval.episode import Bench, attempt_cell
-from rebind.eval.ledger import Ledger
+from rebind.eval.engines import Engine, open_engine
+from rebind.eval.episode import Bench
+from rebind.eval.ledger import EventLog, Ledger
 from rebind.eval.lock import make_lock, write_or_check
-from rebind.eval.models import Models, open_models
+from rebind.eval.models import Models, Opener, open_models
 from rebind.eval.past import Past
 from rebind.eval.plan import Plan
 from rebind.eval.selecting import select_all
 from rebind.types import Cell, Episode, Progress, Selection
 
-Opener = Callable[[Plan], AbstractContextManager[Models]]
 _COMMIT_EVERY = 1.0
 """Seconds."""
 
@@ -47,18 +47,18 @@ def run_study(plan: Plan, folder: Path, progress: Progress, opener: Opener = ope
 
     Raises:
         LockMismatch: the folder holds a run of another study or of other code.
-        UserError: a bank, targets, ledger or model that cannot be used.
+        UserError: a bank, targets, ledger, model or engine that cannot be used.
         ProviderRefused: the model's provider knows no such key, model or address.
         ProviderError: the ranker did not answer; no cell can run without its selection.
         LimitReached: the run's cost limit; what was begun has ended and is kept.
     """
     bank = Bank.open(plan.study.bank.path)
-    with opener(plan) as models:
+    with opener(plan) as models, open_engine(plan.study) as engine:
         lock = _lock(plan, models, folder)
         with Ledger.open(folder) as ledger:
             past = Past.read(folder)
             _begin(ledger, plan, models, past, lock)
-            models.door.on_limit = lambda provider, limit, why: _note_limit(ledger, provider, limit, why)
+            models.note_limits(ledger)
             purse = Purse(plan.study.run.max_cost, past.spent, models)
             bench = Bench(
                 plan=plan,
@@ -68,7 +68,8 @@ def run_study(plan: Plan, folder: Path, progress: Progress, opener: Opener = ope
                 targets={t.task.key: t for t in plan.targets},
                 selections=_select(plan, bank, models, ledger, past, purse, progress),
             )
-            summary = _run_cells(bench, past, purse, folder, progress)
+            engine.begin(bench, opener)
+            summary = _run_cells(bench, engine, past, purse, folder, progress)
             _seal(ledger)
     return summary
 
@@ -90,7 +91,7 @@ class Purse:
         """Whether the limit is reached, or nobody can tell."""
         return self.limit is not None and (self.spent >= self.limit or self.models.door.unpriced > 0)
 
-    def stop(self, ledger: Ledger, left: int) -> LimitReached:
+    def stop(self, ledger: EventLog, left: int) -> LimitReached:
         """Records that the run stopped here, with so many cells left."""
         untold = self.models.door.unpriced
         about: dict[str, JsonValue] = {"spent": self.spent, "limit": self.limit, "cells_left": left, "unpriced": untold}
@@ -124,10 +125,6 @@ def _seal(ledger: Ledger) -> None:
         ) from None
 
 
-def _note_limit(ledger: Ledger, provider: str, limit: int, why: str) -> None:
-    ledger.append("note", {"concurrency": limit, "provider": provider, "why": why})
-
-
 def _select(
     plan: Plan, bank: Bank, models: Models, ledger: Ledger, past: Past, purse: Purse, progress: Progress
 ) -> dict[str, Selection]:
@@ -150,6 +147,7 @@ def _begin(ledger: Ledger, plan: Plan, models: Models, past: Past, lock: str) ->
     """The plan event of a new run, or the account of what the last start left open."""
     study = plan.study
     names = {"actor": models.actor.name, "writer": models.writer.name, "ranker": models.ranker.name}
+    names |= {str(part): named.name for part, named in models.parts.items()}
     if not past.planned:
         ledger.append(
             "plan",
@@ -174,7 +172,7 @@ def _begin(ledger: Ledger, plan: Plan, models: Models, past: Past, lock: str) ->
     ledger.commit()
 
 
-def _run_cells(bench: Bench, past: Past, purse: Purse, folder: Path, progress: Progress) -> RunSummary:
+def _run_cells(bench: Bench, engine: Engine, past: Past, purse: Purse, folder: Path, progress: Progress) -> RunSummary:
     """Runs every cell that is not settled, several at once. An interrupt, a refusing provider and an empty purse let
     those under way end first; a second interrupt and a ledger that cannot be written do not."""
     study = bench.plan.study
@@ -184,39 +182,42 @@ def _run_cells(bench: Bench, past: Past, purse: Purse, folder: Path, progress: P
     done, total = len(settled), len(bench.plan.cells)
     progress("episodes", done, total)
     if todo and not purse.empty:
-        bench.ledger.append("note", {"workers": study.run.workers, "cells_left": len(todo)})
+        about: dict[str, JsonValue] = {"workers": study.run.workers, "cells_left": len(todo)}
+        bench.ledger.append("note", {**about, "engine": study.run.engine})
 
-    def settle(cell: Cell) -> Episode:
+    def settle(cell: Cell) -> Episode | None:
         tried = len(past.ended.get(cell.id, ()))
         number = past.attempts[cell.id]
-        while True:
-            episode = attempt_cell(bench, cell, number)
-            tried, number = tried + 1, number + 1
+        episode: Episode | None = None
+        while (another := engine.attempt(cell, number)) is not None:
+            episode, tried, number = another, tried + 1, another.attempt + 1
             if episode.outcome != "invalid-infra" or tried >= study.run.attempts or purse.empty:
-                return episode
+                break
+        return episode
 
     crew = Crew(study.run.workers, todo, settle, may_begin=lambda: not purse.empty)
 
     def watch() -> None:
         nonlocal done
         for episode in crew.results():
+            if purse.empty:
+                engine.begin_no_more()
+            if episode is None:
+                continue
             outcomes[episode.outcome] += 1
             done += 1
-            few = "".join(f", {name}: {n} at once" for name, n in bench.models.door.limited.items())
+            few = "".join(f", {name}: {n} at once" for name, n in engine.limited().items())
             progress(f"{episode.cell.condition}: {episode.ending}{few}", done, total)
 
-    try:
-        with _committing(bench.ledger):
-            to_the_end(crew, watch, "episodes")
-    finally:
-        bench.close()
+    with _committing(bench.ledger):
+        to_the_end(crew, watch, "episodes", engine.begin_no_more)
     if purse.empty and done < total:
         raise purse.stop(bench.ledger, total - done)
     return RunSummary(folder, total, len(settled), {str(k): n for k, n in outcomes.items()})
 
 
 @contextmanager
-def _committing(ledger: Ledger) -> Iterator[None]:
+def _committing(ledger: EventLog) -> Iterator[None]:
     """Commits every second, so that long episodes can be watched, and lose little when they are killed."""
     ended = threading.Event()
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from rebind.agents.simulated import PREFIX, Script
 from rebind.banks.worlds import world_of
 from rebind.errors import ModelError
-from rebind.types import Action, Call, Environment, Target, ToolCall
+from rebind.types import Action, Call, Completion, Environment, Played, Request, Target, ToolCall
 
 _NOTE = {
     "workflow": "log in, look up, act, complete the task",
@@ -39,15 +39,26 @@ def oracle_script(targets: Sequence[Target], rate: float = 1.0) -> Script:
     done half-way."""
     answers: dict[str, tuple[str, ...]] = {}
     for env_id in sorted({t.task.env for t in targets}):
-        env = world_of(env_id).make()
+        world = world_of(env_id)
+        env = (world.played_by(_Silent(), "") if isinstance(world, Played) else world).make()
         try:
             answers |= {t.task.goal: tuple(_solve(env, t)) for t in targets if t.task.env == env_id}
         finally:
             env.close()
-    otherwise = (('{"candidate"', '{"candidate": 1}'), ("", json.dumps(_NOTE)))
+    otherwise = (("<scenario>", "###STOP###"), ('{"candidate"', '{"candidate": 1}'), ("", json.dumps(_NOTE)))
     last: dict[str, Any] = json.loads(next(iter(answers.values()))[-1])
     give_up = json.dumps({"tool": last["tool"], "args": {}})  # what ends an episode, with nothing said
     return Script(answers=answers, otherwise=otherwise, success=(("", rate),), give_up=give_up)
+
+
+class _Silent:
+    """A `Model` that says nothing, for parts that no solution needs."""
+
+    def complete(self, request: Request) -> Completion:
+        return Completion(text="")
+
+    def count(self, request: Request) -> int:
+        return 0
 
 
 def _solve(env: Environment, target: Target) -> list[str]:

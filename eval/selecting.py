@@ -10,6 +10,7 @@ from rebind.banks.store import Bank
 from rebind.eval.crew import Crew, to_the_end
 from rebind.eval.ledger import Ledger
 from rebind.eval.models import Models
+from rebind.eval.parts import Tell, overheard, staffed
 from rebind.eval.plan import Plan
 from rebind.memory.index import Candidates, index_text
 from rebind.memory.ranker import Ranked, rank_llm, rank_oracle, rank_random, rank_top1
@@ -36,7 +37,7 @@ def select_all(
     if not missing:
         return chosen
     index = bank.index()
-    first = first_observations(missing)
+    first = first_observations(missing, models, lambda row: ledger.append("note", row))
     described: set[str] = {i for s in known.values() for i in s.candidates}
 
     def rank(target: Target) -> tuple[Target, Candidates, Ranked]:
@@ -55,17 +56,17 @@ def select_all(
     return chosen
 
 
-def first_observations(targets: list[Target]) -> dict[str, str]:
-    """o_t0 of each target, by task key."""
-    from rebind.banks.worlds import world_of
-
+def first_observations(targets: list[Target], models: Models, tell: Tell) -> dict[str, str]:
+    """o_t0 of each target, by task key. `tell` hears what models are asked that play a part in it."""
     seen: dict[str, str] = {}
     for env_id in sorted({t.task.env for t in targets}):
-        env = world_of(env_id).make()
+        world, part = staffed(env_id, models)
+        env = world.make()
         try:
             for target in targets:
                 if target.task.env == env_id:
-                    seen[target.task.key] = env.reset(options={"seal": target.seal})[0]
+                    with overheard(part, tell):
+                        seen[target.task.key] = env.reset(options={"seal": target.seal})[0]
         finally:
             env.close()
     return seen

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from rebind.agents.settings import Placement, Protocol
 from rebind.banks.shipped import locate
 from rebind.errors import StudyError, did_you_mean
-from rebind.types import Budget, Decoding, Frozen, ShiftLevel
+from rebind.types import Budget, Decoding, Frozen, Part, ShiftLevel
 
 
 class BankPart(Frozen):
@@ -37,6 +37,10 @@ class ModelPart(Frozen):
     writer: str | None = None
     """Writes reuse notes; the actor's model where not given."""
     ranker: str | None = None
+    customer: str | None = None
+    """Plays the customer of `tau2`; without it, the goals tell what the customer wants."""
+    judge: str | None = None
+    """Judges the answers of `webarena` that a model has to compare."""
     api_base: str | None = None
     protocol: Protocol = "json"
     """How the actor acts: JSON by schema, native tool calls, or blocks of Python."""
@@ -53,6 +57,12 @@ class ModelPart(Frozen):
     stream: bool = False
     """Ask for answers as streams: for servers that drop a connection which is silent for long."""
 
+    @property
+    def parts(self) -> dict[Part, str]:
+        """The models that play a part in an environment."""
+        named: dict[Part, str | None] = {"customer": self.customer, "judge": self.judge}
+        return {part: name for part, name in named.items() if name is not None}
+
 
 class RetrievalPart(Frozen):
     k: Annotated[int, Field(ge=1, le=50)] = 5
@@ -68,6 +78,10 @@ class RunPart(Frozen):
     """US dollars of the whole run, all model calls included; no episode begins once they are spent."""
     cache: bool = True
     """Replay identical model requests from the response cache."""
+    engine: Literal["local", "ray"] = "local"
+    """Where episodes happen: threads of this process, or tasks of a Ray cluster."""
+    ray_address: str | None = None
+    """HOST:PORT of the cluster's head; $RAY_ADDRESS, or the cluster of this machine, where not given."""
 
 
 class Study(Frozen):

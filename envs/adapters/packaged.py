@@ -25,6 +25,10 @@ class Packaged:
         ready = self.place.ready()
         return None if ready else f"{self.package} is not installed; run `rebind envs install {self.world}`"
 
+    def install(self) -> str:
+        """Makes the environment that the package lives in; says where. Raises InstallFailure."""
+        return str(self.place.install())
+
     def start(self) -> Side:
         """A process that answers for it.
 

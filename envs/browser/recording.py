@@ -28,6 +28,8 @@ _LARGEST = 1 << 20
 _FORM = "application/x-www-form-urlencoded"
 _READABLE = ("application/json", _FORM)
 _PENDING = "no answer yet"
+UNTOLD = "the browser does not tell it"
+"""Comment of a body that is not in the recording though the request had one."""
 _NONE: dict[str, Any] = {
     "status": -1,  # as Playwright's own HAR has it
     "statusText": "",
@@ -138,7 +140,7 @@ class Recording:
         else:
             text = buffer.decode(errors="replace")
         if text is None:
-            found["postData"] = {"mimeType": kind, "text": "", "params": [], "comment": "the browser does not tell it"}
+            found["postData"] = {"mimeType": kind, "text": "", "params": [], "comment": UNTOLD}
         elif text:
             form = parse_qsl(text, keep_blank_values=True) if kind.startswith(_FORM) else ()
             found["bodySize"] = len(text.encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -30,6 +30,7 @@ class MiniwobWorld:
     env_id = ENV_ID
 
     needs = "pip install 'rebind[sites,miniwob]' and a Chromium"
+    resources: Mapping[str, float] = {"CPU": 1.0, "browser": 1.0}
 
     def unavailable(self) -> str | None:
         from rebind.envs.browser.engine import missing

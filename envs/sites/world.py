@@ -24,6 +24,7 @@ class SitesWorld:
     name = "sites"
     env_id = "rebind/Sites-v0"
     needs = "pip install 'rebind[sites]' and a Chromium"
+    resources: Mapping[str, float] = {"CPU": 1.0, "browser": 1.0}
 
     def unavailable(self) -> str | None:
         from rebind.envs.browser.engine import missing

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from rebind.envs.adapters.proof import Proof
+from rebind.envs.adapters.variants import chosen
 from rebind.envs.toolbench.env import ToolbenchEnv
 from rebind.envs.toolbench.tasks import ToolbenchTask, library
 from rebind.envs.toolbench.trace import FINISH
-from rebind.envs.toolbench.world import solution, target
+from rebind.envs.toolbench.world import ToolbenchWorld, solution
 from rebind.types import Action, Progress, ToolCall
 
 
@@ -21,11 +22,11 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
     Raises UserError for an unknown family.
     """
     data, env = library(), ToolbenchEnv()
-    chosen = data.families() if names is None else {name: data.family(name) for name in names}
+    wanted = chosen(data.families, names)
     every = list(data.tasks.values())
     proof = Proof()
-    for done, (name, members) in enumerate(chosen.items()):
-        progress(name, done, len(chosen))
+    for done, (name, members) in enumerate(wanted.items()):
+        progress(name, done, len(wanted))
         for one in members[: len(seeds)]:
             other = next((o for o in [*members, *every] if set(map(str, one.calls)) - set(map(str, o.calls))), None)
             nothing = ToolCall(tool=FINISH, args={"return_type": "give_answer", "final_answer": "I do not know"})
@@ -34,7 +35,7 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
             for kind, actions in played.items():
                 proof.add(name, one.id, kind, _passes(env, one, actions))
     return {
-        "families": len(chosen),
+        "families": len(wanted),
         "tasks": len(proof.plays("oracle")),
         "responses": len(data.responses),
         **proof.shares(),
@@ -43,7 +44,7 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
 
 
 def _passes(env: ToolbenchEnv, one: ToolbenchTask, actions: Sequence[Action]) -> bool:
-    env.reset(options={"seal": target(one).seal})
+    env.reset(options={"seal": ToolbenchWorld().target(one).seal})
     for action in actions:
         if env.step(action)[2]:
             break

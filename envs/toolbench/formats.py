@@ -15,6 +15,12 @@ _CUT = 100
 """Length at which ToolEval's default set cuts every tool message."""
 _LONGEST = 1024
 """Length at which the harness cuts an API's answer, with three dots after it."""
+_NAMED = re.compile(r"\{'name': '([^']+)'")
+_TOLD = re.compile(
+    r"""'arguments': (?P<quote>['"])(?P<args>.*?)(?P=quote), 'respon(?:se': ['"](?P<head>.*))?""", re.DOTALL
+)
+"""Of a cut message: arguments in full, and what is left of the answer."""
+_SAYS_ERROR = re.compile(r'\{"error": "(?P<no>"?)')
 
 
 def answer_file(raw: Mapping[str, Any], source: str) -> Trace:
@@ -58,7 +64,7 @@ def converted(raw: Mapping[str, Any], source: str) -> Trace:
     chain = max(_chains(raw["answer"]["answer_details"]), key=len, default=())
     messages = [node["message"] for node in chain if node["role"] == "tool"]
     made = [_message_call(message, n, defects) for n, message in enumerate(messages)]
-    calls = tuple(call for call in made if call is not None and call.tool != FINISH)
+    calls = tuple(call for call in made if call.tool != FINISH)
     told, tools = _ending(raw["answer"].get("final_answer") or ""), _specs(raw["available_tools"], defects)
     return Trace(
         source=source,
@@ -83,7 +89,7 @@ def _node_call(tool: str, node: Mapping[str, Any], n: int, on_path: bool, defect
     return RecordedCall(tool, args, response, ok, whole=args is not None and not cut, on_path=on_path)
 
 
-def _message_call(message: Any, n: int, defects: list[Defect]) -> RecordedCall | None:
+def _message_call(message: Any, n: int, defects: list[Defect]) -> RecordedCall:
     """A tool message: a mapping, or the text of one, cut after 100 characters."""
     if isinstance(message, dict):
         text, args = str(message.get("response", "")), _object(message.get("arguments", ""))
@@ -93,15 +99,22 @@ def _message_call(message: Any, n: int, defects: list[Defect]) -> RecordedCall |
     parsed = _literal(message)
     if isinstance(parsed, dict) and "name" in parsed:
         return _message_call(parsed, n, defects)
-    name = re.match(r"\{'name': '([^']+)'", message)
+    return _rest_of_call(message, n, defects)
+
+
+def _rest_of_call(message: str, n: int, defects: list[Defect]) -> RecordedCall:
+    """What is left of a call whose message is no whole mapping; without a name where none can be read."""
+    name = _NAMED.match(message)
     if name is None:
         defects.append(Defect("malformed", f"call {n}", "no function name can be read"))
-        return None
+        return RecordedCall("", None, "", ok=None, whole=False, on_path=True, cut=True)
     flaw = Defect("truncated", f"call {n} ({name[1]})", f"the message is cut at {len(message)} characters")
     defects.append(flaw if len(message) >= _CUT else Defect("malformed", flaw.where, "the message is no mapping"))
-    given = re.search(r"'arguments': '(.*?)', 'respon", message, re.DOTALL)
-    args = _object(_unescaped(given[1])) if given else None
-    return RecordedCall(name[1], args, "", ok=False, whole=False, on_path=True)
+    told = _TOLD.search(message)
+    args, head = (_object(_unescaped(told["args"])), _unescaped(told["head"] or "")) if told else (None, "")
+    says = _SAYS_ERROR.match(head)
+    ok = bool(says["no"]) if says and (says["no"] or says.end() < len(head)) else None
+    return RecordedCall(name[1], args, head, ok=ok, whole=False, on_path=True, cut=True)
 
 
 def _specs(functions: Sequence[Mapping[str, Any]], defects: list[Defect]) -> tuple[ToolSpec, ...]:
@@ -124,7 +137,7 @@ def _specs(functions: Sequence[Mapping[str, Any]], defects: list[Defect]) -> tup
 def _strangers(tools: Sequence[ToolSpec], calls: Sequence[RecordedCall]) -> Iterator[Defect]:
     known = {spec.name for spec in tools}
     for n, call in enumerate(calls):
-        if call.tool not in known:
+        if call.tool and call.tool not in known:
             yield Defect("malformed", f"call {n} ({call.tool})", "the query offers no such function")
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from rebind.canon import digest
 from rebind.envs.adapters.datasets import dataset
 from rebind.envs.adapters.pairs import bindings
+from rebind.envs.adapters.variants import by_family
 from rebind.envs.toolbench.load import load
 from rebind.envs.toolbench.responses import Responses
 from rebind.envs.toolbench.trace import Trace
-from rebind.errors import UserError, did_you_mean
+from rebind.errors import UserError
 from rebind.types import Binding, ToolCall
 
 VARIABLE = "REBIND_TOOLBENCH"
@@ -28,8 +29,10 @@ class ToolbenchTask:
 
     trace: Trace
     calls: tuple[ToolCall, ...]
-    """Distinct calls on the way to the recorded answer, of functions that the query offers, that got an answer without
-    an error."""
+    """Distinct calls on the way to the recorded answer, of functions that the query offers, that got an answer in which
+    no error is seen."""
+    cut: bool
+    """Whether upstream cut the answer to one of them."""
 
     @property
     def id(self) -> str:
@@ -37,13 +40,13 @@ class ToolbenchTask:
 
     @property
     def family(self) -> str:
-        """The functions in order."""
-        tools = [call.tool for call in self.calls]
-        return f"toolbench/{'+'.join(dict.fromkeys(tools))[:60]}/{digest(tools)[:8]}"
+        """The functions called, whatever their order. Tasks with cut answers are never called ToolBench's."""
+        tools = sorted({call.tool for call in self.calls})
+        return f"toolbench{'-cut' if self.cut else ''}/{'+'.join(tools)[:60]}/{digest(tools)[:8]}"
 
     def bindings(self) -> tuple[Binding, ...]:
-        """The values of the calls."""
-        return bindings(self.calls)
+        """The values of the calls, in the order of the functions' names: two runs need not call in one order."""
+        return bindings(sorted(self.calls, key=lambda call: call.tool))
 
 
 @dataclass(frozen=True)
@@ -59,18 +62,10 @@ class Library:
             raise UserError(f"the ToolBench data here have no task {name!r}")
         return self.tasks[name]
 
+    @cached_property
     def families(self) -> Mapping[str, tuple[ToolbenchTask, ...]]:
-        found: dict[str, list[ToolbenchTask]] = {}
-        for one in self.tasks.values():
-            found.setdefault(one.family, []).append(one)
-        return {name: tuple(found[name]) for name in sorted(found)}
-
-    def family(self, name: str) -> tuple[ToolbenchTask, ...]:
-        """Raises UserError for an unknown family."""
-        known = self.families()
-        if name not in known:
-            raise UserError(f"no task family {name!r}{did_you_mean(name, known)}")
-        return known[name]
+        """In order of their names."""
+        return by_family(self.tasks.values())
 
 
 def folders() -> tuple[Path, ...]:
@@ -98,18 +93,22 @@ def missing() -> str | None:
 @lru_cache(maxsize=2)
 def _library(places: tuple[Path, ...]) -> Library:
     traces = [trace for place in places for trace in load(place).traces]
-    return Library({one.id: one for one in reversed(_tasks(traces))}, Responses(traces))
+    tasks: dict[str, ToolbenchTask] = {}
+    for one in _tasks(traces):  # of several runs of a query the first whose answers are whole
+        if one.id not in tasks or (tasks[one.id].cut and not one.cut):
+            tasks[one.id] = one
+    return Library(tasks, Responses(traces))
 
 
-def _tasks(traces: Sequence[Trace]) -> list[ToolbenchTask]:
-    made = []
+def _tasks(traces: Sequence[Trace]) -> Iterator[ToolbenchTask]:
+    """A task of every trace that answers, and of which no call is lost that may have led to the answer."""
     for trace in traces:
-        calls: list[ToolCall] = []
         offered = {spec.name for spec in trace.tools}
-        for call in trace.path:
-            one = ToolCall(tool=call.tool, args=dict(call.args or {}))
-            if call.ok and call.args is not None and call.response and call.tool in offered and one not in calls:
-                calls.append(one)
-        if trace.finish == "give_answer" and trace.answer and calls:
-            made.append(ToolbenchTask(trace, tuple(calls)))
-    return made
+        good = [call for call in trace.path if call.ok is not False]
+        if not (trace.finish == "give_answer" and trace.answer) or any(call.args is None for call in good):
+            continue
+        led = [call for call in good if call.tool in offered and (call.response or call.cut)]
+        made = [ToolCall(tool=call.tool, args=dict(call.args or {})) for call in led]
+        if made:
+            distinct = {digest([call.tool, call.args]): call for call in made}
+            yield ToolbenchTask(trace, tuple(distinct.values()), any(call.cut for call in led))

@@ -32,12 +32,15 @@ class RecordedCall:
     args: Mapping[str, JsonValue] | None
     """None where what was recorded of them is no JSON object."""
     response: str
-    ok: bool
-    """Whether the answer carries no error."""
+    """The answer; its beginning where it is cut."""
+    ok: bool | None
+    """Whether the answer carries no error; None where so little is left of it that nobody can tell."""
     whole: bool
     """Whether arguments and answer are there in full."""
     on_path: bool
     """Whether it lies on the way to the final answer; in a tree most calls do not."""
+    cut: bool = False
+    """Whether upstream cut the message that held it, so that less is known of it than its agent saw."""
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
 
 from rebind.canon import digest
-from rebind.envs.adapters.variants import another, as_target
+from rebind.envs.adapters.variants import VariantWorld, as_target, differs, recited
 from rebind.envs.toolbench.env import ENV_ID, ToolbenchEnv
 from rebind.envs.toolbench.tasks import ToolbenchTask, library, missing
 from rebind.envs.toolbench.trace import FINISH
 from rebind.types import Action, Environment, Progress, Seal, ShiftLevel, Target, Task, ToolCall
 
 
-class ToolbenchWorld:
+class ToolbenchWorld(VariantWorld[ToolbenchTask]):
     """`rebind.types.World` of the recorded runs that found an answer."""
 
     name = "toolbench"
@@ -32,44 +32,43 @@ class ToolbenchWorld:
 
         return check(families, seeds, progress)
 
-    def families(self) -> tuple[str, ...]:
-        """Sequences of functions; none where the data are not here."""
-        return tuple(library().families()) if missing() is None else ()
+    def listed(self) -> Mapping[str, Sequence[ToolbenchTask]]:
+        """By the functions that they call; none where the data are not here."""
+        return library().families if missing() is None else {}
 
     def make(self) -> Environment:
         return ToolbenchEnv()
 
-    def sample(self, family: str, seed: int) -> Target:
-        """One of the family's tasks; raises UserError for an unknown family."""
-        return target(random.Random(f"sample {family} {seed}").choice(library().family(family)))
+    def task(self, seal: Seal) -> ToolbenchTask:
+        return library().task(str(seal.world["task"]))
+
+    def target(
+        self, one: ToolbenchTask, source: ToolbenchTask | None = None, level: ShiftLevel | None = None
+    ) -> Target:
+        made = Task(env=ENV_ID, goal=one.trace.query, state=digest(one.id))
+        return as_target(one, made, {"task": one.id}, source, level)
 
     def shift(self, seal: Seal, level: ShiftLevel, seed: int) -> Target:
-        """Another query whose run called the same functions with other arguments.
+        """Another query whose run called the same functions with other arguments; at `none`, with the same ones.
 
         Raises:
-            CannotShift: "wording" at `none`, for every query is worded once; "level" where there is no such query.
+            CannotShift: "wording" at `none` where no other query's run made the same calls, or they have no arguments;
+                "level" where there is no such query.
         """
-        source = library().task(str(seal.world["task"]))
-        return target(another(source, library().family(seal.family), seal, level, seed), source, level)
+        source = self.task(seal)
+        if level == "none" and source.bindings():
+            others = (one for one in self._members(seal.family) if one.id != source.id)
+            reworded = [one for one in others if not differs(source, one)[0]]
+            if reworded:
+                return self.target(random.Random(f"shift {seal.task_key} {seed}").choice(reworded), source, level)
+        return super().shift(seal, level, seed)
 
     def oracle(self, seal: Seal) -> Callable[[Environment], Iterator[Action]]:
         """The recorded calls on the way to the answer, then the answer."""
-        one = library().task(str(seal.world["task"]))
-
-        def acts(_env: Environment) -> Iterator[Action]:
-            for action in solution(one):  # noqa: UP028 — what is sent in must not go on to a tuple
-                yield action
-
-        return acts
+        return recited(solution(self.task(seal)))
 
 
 def solution(one: ToolbenchTask) -> tuple[Action, ...]:
     """The recorded way to a task's answer."""
     answer: dict[str, JsonValue] = {"return_type": "give_answer", "final_answer": one.trace.answer}
     return (*one.calls, ToolCall(tool=FINISH, args=answer))
-
-
-def target(one: ToolbenchTask, source: ToolbenchTask | None = None, level: ShiftLevel | None = None) -> Target:
-    """A task as a Target; with a source, as its shift to that level."""
-    made = Task(env=ENV_ID, goal=one.trace.query, state=digest(one.id))
-    return as_target(one, made, {"task": one.id}, source, level)

@@ -36,6 +36,7 @@ from rebind.eval.bench.peers import PeerFailure, interpreter
 from rebind.eval.episode import Bench, attempt_cell
 from rebind.eval.ledger import Ledger
 from rebind.eval.models import Models, Named
+from rebind.eval.parts import Tell
 from rebind.eval.plan import Plan
 from rebind.eval.study import BankPart, ModelPart, Study, TargetsPart
 from rebind.types import Budget, Cell, Environment, Progress, Seal, Selection, Target, Task, ToolCall, ToolSpec, Verdict
@@ -203,7 +204,7 @@ class _LookupBench(Bench):
     env: _Lookup
 
     @contextmanager
-    def environment(self, env_id: str) -> Iterator[Environment]:
+    def environment(self, env_id: str, tell: Tell) -> Iterator[Environment]:
         yield self.env
 
 

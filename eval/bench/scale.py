@@ -1,5 +1,5 @@
-"""`rebind bench scale`: how a run's speed, processor time and memory grow with the episodes it has under way, and how
-long a study of the papers' size takes to be planned and resumed.
+"""`rebind bench scale`: how a run's speed, processor time and memory grow with the episodes it has under way, how long
+a study of the papers' size takes to be planned and resumed, and whether one on two Ray nodes outlives the loss of one.
 
 A scripted model in a process of its own answers each request after the latency given; the harness runs the shipped
 app-world targets against it through the real runner, with a fresh process for each row. The ideal is what the latency
@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from rebind.types import Progress
 
 CONCURRENT = (1, 2, 8, 32, 128)
 CONDITIONS = ("none", "full", "summary", "qcr", "skill")
+_SLOW = 0.5
+"""Seconds of the model's latency where a node is killed midway: long enough for an episode to be caught."""
 _STUDY = """\
 name = "scale-simulated"
 environments = ["apps"]
@@ -62,9 +65,12 @@ def run(
     rounds: int = 4,
     plan_episodes: int = 36_000,
     progress: Progress = silent,
+    *,
+    ray: bool = True,
 ) -> dict[str, Any]:
-    """Runs `rounds` episodes for each worker of a row (at least 8), and plans, runs to the half and resumes a study of
-    `plan_episodes`, with one step an episode (0: none, and no keys of it).
+    """Runs `rounds` episodes for each worker of a row (at least 8); plans, runs to the half and resumes a study of
+    `plan_episodes`, with one step an episode (0: none, and no keys of it); and with `ray` kills one of two Ray nodes
+    while both have an episode under way.
 
     Returns:
         `rows`: of `concurrent`, `episodes`, `steps`, `episodes_per_s`, `ideal_per_s`, `efficiency` (of the ideal),
@@ -72,7 +78,9 @@ def run(
         `cpu_ms_per_step`, `peak_mb`, `mb_per_episode` (what each episode at once adds to the smallest row's peak; None
         in that row), `not_valid`; `latency_ms`; `plan_episodes`, `plan_s` (from the command to the plan), `resume_s`
         (from the command to the first episode, half of them being in the ledger), `half_s`, `mb_per_1000_episodes`
-        (growth of resident memory over the second half of that run).
+        (growth of resident memory over the second half of that run); `ray_node_loss_complete` (every cell of a study
+        has a valid episode, and its ledger verifies and passes the audit; None where Ray is not installed, and
+        `ray_why` says so), `ray_cells`, `ray_abandoned` (attempts that the loss cost).
 
     Raises:
         ScaleFailure: a process failed.
@@ -81,15 +89,17 @@ def run(
         folder = Path(scratch)
         rows: list[dict[str, Any]] = []
         for n, at_once in enumerate(concurrent):
-            progress(f"{at_once} at once", n, len(concurrent) + 2)
+            progress(f"{at_once} at once", n, len(concurrent) + 3)
             rows.append(row(folder / f"row-{at_once}", at_once, max(8, rounds * at_once), latency))
         for later in rows[1:]:
             extra = later["concurrent"] - rows[0]["concurrent"]
             later["mb_per_episode"] = round((later["peak_mb"] - rows[0]["peak_mb"]) / extra, 2)
-        progress("half of a big plan", len(concurrent), len(concurrent) + 2)
+        progress("half of a big plan", len(concurrent), len(concurrent) + 3)
         big = _big_plan(folder / "plan", plan_episodes) if plan_episodes else {}
-        progress("done", len(concurrent) + 2, len(concurrent) + 2)
-    return {"rows": rows, "latency_ms": latency * 1000, **big}
+        progress("losing a Ray node", len(concurrent) + 2, len(concurrent) + 3)
+        lost = _node_loss(folder / "ray") if ray else {}
+        progress("done", len(concurrent) + 3, len(concurrent) + 3)
+    return {"rows": rows, "latency_ms": latency * 1000, **big, **lost}
 
 
 def ideal_seconds(calls: Sequence[int], at_once: int, latency: float) -> float:
@@ -143,6 +153,15 @@ def _big_plan(folder: Path, episodes: int) -> dict[str, Any]:
         "half_s": round(ran["wall_s"], 1),
         "mb_per_1000_episodes": round(growth, 3),
     }
+
+
+def _node_loss(folder: Path) -> dict[str, Any]:
+    if find_spec("ray") is None:
+        return {"ray_node_loss_complete": None, "ray_why": "Ray is not installed: pip install 'rebind[ray]'"}
+    study = _study(folder, 1, steps=30)
+    with _model(study, _SLOW) as (model, _):
+        found = _side("lose_node", study=str(study), folder=str(folder), model=model)
+    return {"ray_node_loss_complete": found["complete"], **{f"ray_{key}": found[key] for key in ("cells", "abandoned")}}
 
 
 def _study(folder: Path, episodes: int, steps: int) -> Path:

@@ -72,6 +72,21 @@ def start(study: Path, folder: Path, model: Mapping[str, Any], until: float) -> 
     _say({"planned": planned, "begun": clock.began, "cells": len(plan.cells), "had": clock.had, **clock.said()})
 
 
+def lose_node(study: Path, folder: Path, model: Mapping[str, Any]) -> None:
+    """Runs eight cells of a study on two Ray nodes, one of which is killed midway."""
+    from rebind.eval.bench.ray_cluster import small_cluster
+    from rebind.eval.bench.ray_loss import node_loss
+
+    whole = load_study(study)
+    few = {"targets": whole.targets.model_copy(update={"limit": 2}), "seeds": (0, 1), "conditions": ("none", "qcr")}
+    plan = make_plan(whole.model_copy(update=few))
+    opener = partial(open_models, endpoints={plan.study.model.actor: _endpoint(plan, model)})
+    with small_cluster() as cluster:
+        cluster.connect()
+        found = node_loss(plan, folder / "run", opener, cluster)
+    _say(found)
+
+
 class _Enough(Exception):
     """As much of the run as was wanted is done."""
 
@@ -135,7 +150,7 @@ def _say(what: Any) -> None:
 
 if __name__ == "__main__":
     job = json.loads(sys.argv[1])
-    sides: dict[str, Callable[..., None]] = {"serve": serve, "episodes": episodes, "start": start}
+    sides: dict[str, Callable[..., None]] = {one.__name__: one for one in (serve, episodes, start, lose_node)}
     side = sides[job.pop("side")]
     paths = {name: Path(job.pop(name)) for name in ("study", "folder") if name in job}
     side(**paths, **job)

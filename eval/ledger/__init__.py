@@ -1,5 +1,6 @@
 """The append-only, hash-chained account of a run."""
 
+from rebind.eval.ledger.log import EventLog
 from rebind.eval.ledger.manifest import LEDGER_FILE, MANIFEST_FILE, SIGNATURE_FILE, Manifest, read_manifest
 from rebind.eval.ledger.reader import explained, read_events
 from rebind.eval.ledger.verify import Verification, verify
@@ -9,6 +10,7 @@ __all__ = [
     "LEDGER_FILE",
     "MANIFEST_FILE",
     "SIGNATURE_FILE",
+    "EventLog",
     "Ledger",
     "Manifest",
     "Verification",

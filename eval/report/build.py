@@ -24,12 +24,14 @@ from rebind.eval.report.cases import cases
 from rebind.eval.report.drill import drill
 from rebind.eval.report.model import Case, Drill, Entry, Provenance, Report, Study, Table
 from rebind.eval.rows import ABANDONED
+from rebind.eval.savings import savings
 
 _PACKAGES = ("rebind", "numpy", "pandas", "scipy", "statsmodels", "pydantic")
 ORDER = (
     "end_to_end", "end_to_end_failed", "averages", "pass_hat_k", "effects", "effects_milestone", "effects_api_calls",
-    "effects_online", "effects_stale_binding", "utility_by_level", "utility_by_length_group", "utility_by_environment",
-    "retained", "interactions", "tokens", "ranking", "staleness", "retrieval", "endings", "families",
+    "effects_online", "effects_stale_binding", "savings", "utility_by_level", "utility_by_length_group",
+    "utility_by_environment", "retained", "interactions", "tokens", "ranking", "staleness", "retrieval", "endings",
+    "families",
 )  # fmt: skip
 """The tables as they follow each other on the page."""
 _MANY = 2_000
@@ -69,6 +71,7 @@ def _report(run: Run, told: Callable[[], tuple[list[Case], Drill]]) -> Report:
     interactions = contrast.interactions(run.episodes, pairs)
     passes = {c: tuple(p) for c, p in passes_of(run.episodes, conditions, len(study.seeds)).items()}
     staleness = metrics.staleness(run.episodes, conditions)
+    saved = savings(run.episodes, conditions)
     retrieval = metrics.retrieval(run.targets)
     endings = metrics.endings(run.episodes, conditions, study.targets * len(study.seeds))
     usages = [t.ranker_usage for t in run.target_rows.values() if t.ranker_usage]
@@ -78,6 +81,7 @@ def _report(run: Run, told: Callable[[], tuple[list[Case], Drill]]) -> Report:
         tables.pass_hat(passes),
         contrast_tables.retained_utility(retained, treatments),
         contrast_tables.interactions(interactions, treatments),
+        tables.savings(saved),
         tables.ranking(usages),
         tables.staleness(staleness, conditions),
         tables.retrieval(retrieval),
@@ -95,6 +99,7 @@ def _report(run: Run, told: Callable[[], tuple[list[Case], Drill]]) -> Report:
         interactions=tuple(interactions),
         passes=passes,
         pass_rates=tuple(rates),
+        savings=tuple(saved),
         staleness=tuple(staleness),
         retrieval=retrieval,
         endings=tuple(endings),

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 from rebind.eval.contrasts import Contrast, Interaction, Retained
 from rebind.eval.metrics import Ended, Retrieval, Staleness, Summary
 from rebind.eval.passes import Passed, PassRate
+from rebind.eval.savings import Saving
 from rebind.types import Frozen
 
 Scalar = float | int | str | None
@@ -153,6 +154,7 @@ class Report(Frozen):
     """Over all targets, invalid runs excluded."""
     pass_rates: tuple[PassRate, ...]
     """The same by treatment, environment, shift level and length group."""
+    savings: tuple[Saving, ...]
     staleness: tuple[Staleness, ...]
     retrieval: Retrieval
     endings: tuple[Ended, ...]

@@ -23,6 +23,7 @@ from rebind.eval.report import format as fmt
 from rebind.eval.report.model import Entry, Table
 from rebind.eval.report.tabling import column, first, table_of, treated, treatment_column
 from rebind.eval.rows import COMPONENTS
+from rebind.eval.savings import Saving
 from rebind.types import Usage
 
 if TYPE_CHECKING:
@@ -159,11 +160,28 @@ def retrieval(found: Retrieval) -> Table:
         for m in (found.mrr_paired, found.mrr_usable)
     ]
     made.append((fmt.heading("Mean reciprocal rank"), *mrr))
+    made.append(
+        (
+            fmt.heading(f"Precision@{k}"),
+            Entry(text=fmt.DASH, n=found.precision_at_k.targets),
+            fmt.percent(found.precision_at_k),
+        )
+    )
     return table_of(
         "retrieval",
         (first("", "what"), column("paired", "Paired"), column("usable", "Usable")),
         made,
     )
+
+
+def savings(found: Sequence[Saving]) -> Table:
+    """StepRed, and the API calls saved."""
+    columns = (first("Method"), column("steps", "StepRed ↑"), column("api_calls", "API calls saved ↑"))
+    rows = [
+        (fmt.heading(fmt.condition_label(s.condition)), fmt.amount(s.steps, 2), fmt.amount(s.api_calls, 2))
+        for s in found
+    ]
+    return table_of("savings", columns, rows)
 
 
 def endings(found: Sequence[Ended], conditions: Sequence[str]) -> Table:

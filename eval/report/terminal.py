@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 SHORT = (
     "end_to_end",
     "effects",
+    "savings",
     "utility_by_level",
     "utility_by_length_group",
     "tokens",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-PENALTY = 5.0
-"""Weight of half the squared coefficients, traits scaled to standard deviation 1: a few dozen pairs tell each of them
-but roughly (ours)."""
+PENALTY = 0.5
+"""Weight of half the squared coefficients, traits scaled to standard deviation 1: it keeps them finite where a trait
+tells all (ours)."""
 
 
 @dataclass(frozen=True)

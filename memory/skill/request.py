@@ -41,6 +41,18 @@ def masked(text: str) -> str:
     return " ".join(_NAMES.sub("X", text).split())
 
 
+def named(skill: Skill, goal: str) -> float:
+    """How far a request names what a skill calls, 0 to 1: of each tool the share of its name's words that the request
+    has too, by their first letters; of all tools the least, for one call that nobody asked for makes a skill wrong. Of
+    "random_for_jokes" the name is "random"."""
+    said = set(_stems(goal))
+    shares = [
+        sum(stem in said for stem in stems) / len(stems) if (stems := _stems(tool)) else 0.0
+        for tool in dict.fromkeys(step.tool.partition("_for_")[0] for step in skill.steps)
+    ]
+    return min(shares, default=0.0)
+
+
 def says_word(text: str, word: str) -> bool:
     """Whether a text has a word, by its first letters."""
     return set(_stems(word)) <= set(_stems(text))

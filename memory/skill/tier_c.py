@@ -34,11 +34,11 @@ class Settings:
 
     `least`: τ_C, below which no skill is likely enough to be handed on. `worth`: what the share of calls saved counts
     beside precision. `odds`: how likely a skill with some traits suits a request; where it is not fitted, its
-    similarity stands for that. `tuning.Tuning` fits the three. `r`: R. `learn`: whether uses count for reliability; not
-    where no request may have a say in another."""
+    similarity stands for that. `tuning.Tuning` fits it and τ_C. `r`: R. `learn`: whether uses count for reliability;
+    not where no request may have a say in another."""
 
     least: float = 0.0
-    worth: float = 0.5
+    worth: float = 2.0
     odds: Odds | None = None
     r: int = 3
     learn: bool = True

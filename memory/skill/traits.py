@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rebind.memory.skill.request import masked
+from rebind.memory.skill.request import masked, named
 from rebind.types import Skill
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to vectors of length 1."""
 _CLAUSE = re.compile(r"(?<=[.?!;])\s+|,\s+(?=and |also )|\b(?:and|also|additionally|furthermore)\b", re.IGNORECASE)
 _LEAST_WORDS = 2
-TRAITS = ("similarity", "clauses")
+TRAITS = ("similarity", "clauses", "named")
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,15 @@ def similarity(goal: str, requests: Sequence[str], texts: Texts) -> float:
 
 
 def traits(goal: str, known: Sequence[Known], texts: Texts) -> NDArray[np.float64]:
-    """Shape (procedures, `TRAITS`): similarity of requests; how far each clause of the goal is found in one request."""
+    """Shape (procedures, `TRAITS`): similarity of requests; how far each clause of the goal is found in one request;
+    how far the goal's words name the call that it names least."""
     said = texts.of(clauses(goal))
     return np.array(
         [
             (
                 similarity(goal, one.requests, texts),
                 max(float((said @ texts.of(clauses(text)).T).max(axis=1).mean()) for text in one.requests),
+                named(one.skill, goal),
             )
             for one in known
         ]

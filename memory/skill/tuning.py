@@ -1,9 +1,8 @@
-"""What Tier C learns from the induction split besides skills: which are likely valid, τ_C, what saved calls count."""
+"""What Tier C learns from the induction split besides skills: which are likely valid, and τ_C."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,8 +16,6 @@ from rebind.memory.skill.odds import fitted, left_out
 from rebind.memory.skill.tier_c import Settings, TierC, saves
 from rebind.memory.skill.traits import Encode
 
-WORTH = (0.0, 0.25, 0.5, 1.0, 2.0)
-_EQUAL = 1e-9
 Pairs = Sequence[tuple[float, bool | None]]
 """What was found for one request: scores, and whether the skill was valid; None where that is not known."""
 
@@ -45,22 +42,28 @@ class Tuning:
             self._saved.append([saves(version) for version in versions])
 
     def settings(self) -> Settings:
-        """The model of all requests; and the worth that does best on the split, each request judged by a model of the
-        others (see `_values`), of equals the least. τ_C is where handing on and keeping silent are worth the same (see
-        `_even`). Where nothing is known nothing is handed on."""
+        """The model of all requests, and τ_C where handing on and keeping silent are worth the same (see `_even`), each
+        request judged by a model of the others. Where nothing is known nothing is handed on."""
         model = fitted(self._traits, self._valid)
         if model is None:
             return replace(self._tier.settings, least=float("inf"))
         suits = left_out(self._traits, self._valid)
-        odds = [(own * np.array(r)).tolist() for own, r in zip(suits, self._reliable, strict=True)]
-        best, kept = -1.0, self._tier.settings
-        for worth in WORTH:
-            handed = [chosen(own, saved, 0.0, worth, kept.r) for own, saved in zip(odds, self._saved, strict=True)]
-            least = self._even(handed, worth)
-            value = float(self._values(odds, handed, least).mean())
-            if value > best + _EQUAL:
-                best, kept = value, replace(kept, least=least, worth=worth, odds=model)
-        return kept
+        odds = [(own * np.array(kept)).tolist() for own, kept in zip(suits, self._reliable, strict=True)]
+        worth, most = self._tier.settings.worth, self._tier.settings.r
+        handed = [chosen(own, saved, 0.0, worth, most) for own, saved in zip(odds, self._saved, strict=True)]
+        return replace(self._tier.settings, least=self._even(handed, worth) / self._short(odds, handed), odds=model)
+
+    def _short(self, odds: Sequence[Sequence[float]], handed: Sequence[Sequence[int]]) -> float:
+        """How many times as often as its score says a skill was valid: a reliability of few uses is near one half, and
+        what was never tried is no worse for that."""
+        pairs = [
+            (own[n], valid[n])
+            for own, some, valid in zip(odds, handed, self._valid, strict=True)
+            for n in some
+            if valid[n] is not None
+        ]
+        expected, held = sum(score for score, _ in pairs), sum(bool(one) for _, one in pairs)
+        return held / expected if held and expected else 1.0
 
     def _even(self, handed: Sequence[Sequence[int]], worth: float) -> float:
         """The probability p at which it makes no difference whether a skill is handed on. That gives p of precision and
@@ -74,30 +77,6 @@ class Tuning:
         told = [one for one in found if one is not None]
         mean = sum(told) / len(told) if told else 1.0
         return mean / (1.0 + worth + mean)
-
-    def _values(
-        self, odds: Sequence[Sequence[float]], handed: Sequence[Sequence[int]], least: float
-    ) -> NDArray[np.float64]:
-        """For each request its precision, plus the calls saved as a share of the mean of what could be (ours): a gate
-        is to serve both. Requests that the mean precision leaves out count as much as the mean. Shape (requests,)."""
-        precise: list[float] = []
-        saved: list[int] = []
-        for own, some, valid, calls in zip(odds, handed, self._valid, self._saved, strict=True):
-            walk = some if max(own) >= least else ()
-            found = precision([(float(n in walk), one) for n, one in enumerate(valid)], 1.0)
-            precise.append(math.nan if found is None else found)
-            saved.append(next((calls[n] for n in walk if valid[n]), 0))
-        counted = np.array(precise)
-        mean = float(np.nanmean(counted)) if not np.isnan(counted).all() else 0.0
-        most = np.mean([_most(*one) for one in zip(self._valid, self._saved, strict=True)])
-        shares = np.array(saved) / max(1e-9, float(most))
-        values: NDArray[np.float64] = np.where(np.isnan(counted), mean, counted) + shares
-        return values
-
-
-def _most(valid: Sequence[bool | None], saved: Sequence[int]) -> int:
-    """What the best valid skill saves."""
-    return max((calls for one, calls in zip(valid, saved, strict=True) if one), default=0)
 
 
 def fit_least(requests: Sequence[Pairs]) -> float:

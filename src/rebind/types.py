@@ -21,7 +21,9 @@ SHIFT_LEVELS: tuple[ShiftLevel, ...] = ("none", "small", "medium", "large")
 LengthGroup = Literal["<5", "5-10", "11-20", "21-35", ">35"]
 LENGTH_GROUPS: tuple[LengthGroup, ...] = ("<5", "5-10", "11-20", "21-35", ">35")
 Outcome = Literal["valid", "invalid-agent", "invalid-infra"]
-Purpose = Literal["actor", "writer", "ranker", "summary", "induction", "user"]
+Purpose = Literal["actor", "writer", "ranker", "summary", "induction", "user", "judge"]
+Part = Literal["customer", "judge"]
+"""What a model may play in an environment."""
 
 
 class Frozen(BaseModel):
@@ -480,6 +482,30 @@ class Checked(Protocol):
 
 
 @runtime_checkable
+class Played(Protocol):
+    """What a World offers besides where a model may play a part in its tasks."""
+
+    part: Part
+
+    def played_by(self, model: Model, name: str) -> World:
+        """The world with that model in the part; `name` is the one that its requests carry."""
+        ...
+
+    def played(self, target: Target) -> Target:
+        """A target as it is where somebody plays the part."""
+        ...
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """What a World may offer besides, for engines that place episodes on machines."""
+
+    resources: Mapping[str, float]
+    """What one episode takes up: "CPU", and names of the world's own for what not every machine has, such as
+    "browser". One CPU where a world does not say."""
+
+
+@runtime_checkable
 class Installable(Protocol):
     """What a World offers besides where it is another package, for `rebind envs install`."""
 
@@ -508,7 +534,8 @@ EventKind = Literal[
     "step",  # one Step, with its index
     "verdict",  # the Verdict
     "episode",  # the Episode: ends an attempt; fsynced
-    "note",  # a repair on open, an abandoned attempt, a resume, a limit of concurrency that changed, a stop
+    "note",  # a repair on open, an abandoned attempt, a resume, a limit of concurrency that changed, a stop; what a
+    #          model was asked that plays a part in an environment (part, model, request, usage, attempts, replayed)
 ]
 
 

@@ -76,7 +76,7 @@ def test_worker_processes_give_the_same_bytes(targets: Path, bank: Path, tmp_pat
 def test_a_stopped_build_goes_on_and_ends_in_the_same_bytes(
     bank: Path, targets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, work, made = tmp_path / "stopped", shift._of_record, list[str]()
+    out, work, made = tmp_path / "stopped", shift.make_targets, list[str]()
 
     def stops(judge: Judge, record: str) -> shift.Made:
         made.append(record)
@@ -84,7 +84,7 @@ def test_a_stopped_build_goes_on_and_ends_in_the_same_bytes(
             raise KeyboardInterrupt
         return work(judge, record)
 
-    monkeypatch.setattr(shift, "_of_record", stops)
+    monkeypatch.setattr(shift, "make_targets", stops)
     with pytest.raises(KeyboardInterrupt):
         build_targets(bank, out)
     (part,) = out.iterdir()
@@ -186,6 +186,17 @@ def test_a_target_that_the_records_own_calls_solve_is_not_kept(apps: World, sour
     assert task is not None
     assert task.key == seal.task_key
     assert Acceptance(apps).problem(record, seal, Target(task=task, seal=twin)) == "literal-replay-passes"
+
+
+def test_a_task_that_a_record_solves_is_no_target(bank: Path, targets: Path) -> None:
+    """An agent would be handed the solution of the very task."""
+    judge = Judge(Bank.open(bank), open_seals(bank))
+    target = TargetSet.open(targets).targets()[0]
+    source = target.seal.source or ""
+    assert judge.problem(source, target) is None
+    twin = judge.seals[source].model_copy(update={"task_key": target.task.key})
+    seals = {**judge.seals, "another record": twin}
+    assert Judge(judge.bank, seals).problem(source, target) == "in-bank"
 
 
 def test_source_and_target_stand_side_by_side(targets: Path, bank: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from support.ledgers import MadeRun, call
 
@@ -9,6 +11,7 @@ from rebind.eval import contrasts, metrics, passes
 from rebind.eval.contrasts import Contrast
 from rebind.eval.frames import Run, load_run
 from rebind.eval.metrics import Mean
+from rebind.eval.savings import savings
 from rebind.eval.stats import Effect
 
 CONDITIONS = ("none", "full", "qcr")
@@ -192,6 +195,24 @@ def test_retrieval_diagnostics_by_hand(run: Run) -> None:
     assert found.chosen_usable.value == 1.0
     assert found.mrr_paired.value == pytest.approx((1 + 1 + 0.5 + 1) / 4)
     assert found.mrr_usable.value == 1.0
+    assert (found.precision_at_k.value, found.precision_at_k.targets) == (pytest.approx((1 + 1 + 2 + 1) / 2 / 4), 4)
+
+
+def test_steps_saved_are_those_of_pairs_that_both_solved(tmp_path: Path) -> None:
+    """Of one target one seed counts: in the other No Memory failed at once. A skill's calls are calls, not steps."""
+    made = MadeRun(conditions=("none", "skill", "qcr"), seeds=(0, 1))
+    made.record("r", {"person": "Ben"})
+    one, two = (made.target(f"Pay Anna {n}.", "r", {"person": "Anna"}) for n in (1, 2))
+    step = call("contacts_search", query="Anna")
+    for target, seed, took in ((one, 0, 6), (one, 1, 1), (two, 0, 5), (two, 1, 3)):
+        made.episode(target, "none", took > 1, seed=seed, steps=[step] * took)
+        inner = step.model_copy(update={"calls": step.calls * 4})
+        made.episode(target, "skill", True, seed=seed, steps=[inner])
+        made.episode(target, "qcr", False, seed=seed, steps=[])
+    skill, qcr = savings(load_run(made.write(tmp_path / "run")).episodes, ("none", "skill", "qcr"))
+    assert (skill.condition, skill.steps.value, skill.steps.targets, skill.steps.episodes) == ("skill", 4.0, 2, 3)
+    assert skill.api_calls.value == pytest.approx((2 + (1 - 1) / 2) / 2)
+    assert (qcr.steps.value, qcr.steps.targets) == (None, 0)
 
 
 def test_endings_account_for_every_planned_cell(run: Run) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rebind.envs.adapters.appworld.env import AppWorldEnv
-from rebind.envs.adapters.appworld.tasks import AppWorldTask, families, family
-from rebind.envs.adapters.appworld.world import target_of
+from rebind.envs.adapters.appworld.tasks import AppWorldTask, tasks
+from rebind.envs.adapters.appworld.world import AppWorldWorld
 from rebind.envs.adapters.proof import Proof
-from rebind.envs.adapters.variants import following
+from rebind.envs.adapters.variants import by_family, chosen, following
 from rebind.types import Code, Progress
 
 _NOTHING = "apis.supervisor.complete_task()"
@@ -23,20 +23,20 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
     shares that passed, `oracle_pass`, `noop_pass`, `stale_pass`; and `failures`.
     Raises UserError for an unknown family.
     """
-    chosen = families() if names is None else {name: family(name) for name in names}
+    wanted = chosen(by_family(tasks()), names)
     proof, env = Proof(), AppWorldEnv(trusted=True)
     try:
-        for done, (name, members) in enumerate(chosen.items()):
-            progress(name, done, len(chosen))
+        for done, (name, members) in enumerate(wanted.items()):
+            progress(name, done, len(wanted))
             for one in members[: len(seeds)]:
                 for kind, code in _played(one, members).items():
                     proof.add(name, one.id, kind, _passes(env, one, code))
     finally:
         env.close()
-    official = any(one.official for members in chosen.values() for one in members)
+    official = any(one.official for members in wanted.values() for one in members)
     return {
         "data": "AppWorld" if official else "small world of our own, no AppWorld scores",
-        "families": len(chosen),
+        "families": len(wanted),
         "tasks": len(proof.plays("oracle")),
         "pairs": len(proof.plays("stale")),
         **proof.shares(),
@@ -51,6 +51,6 @@ def _played(one: AppWorldTask, members: Sequence[AppWorldTask]) -> dict[str, str
 
 
 def _passes(env: AppWorldEnv, one: AppWorldTask, code: str) -> bool:
-    env.reset(options={"seal": target_of(one).seal})
+    env.reset(options={"seal": AppWorldWorld().target(one).seal})
     env.step(Code(code=code))
     return env.verify().success

@@ -7,6 +7,7 @@ import uuid
 from typing import Any
 
 import gymnasium
+from pydantic import JsonValue
 
 from rebind.canon import digest
 from rebind.envs.adapters.appworld.apis import api_of, specs
@@ -23,7 +24,7 @@ from rebind.types import Call, Code, Milestone, ToolSpec, Verdict
 
 ENV_ID = "rebind/AppWorld-v0"
 _FAILED = "Execution failed."
-_STATUS = re.compile(r"status code is (\d{3})")
+_UNANSWERED = 504
 _API = re.compile(r"\w+__\w+")
 
 
@@ -69,7 +70,7 @@ class AppWorldEnv(gymnasium.Env[str, Any]):
 
     def step(self, action: Any) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Runs a block of Python, or one API call. The reward is always 0.0; `info` has `calls` (as AppWorld logs them;
-        a call's status is known only where it ended its block) and `error`. `terminated` by `complete_task`."""
+        504 is the status of one that was not answered) and `error`. `terminated` by `complete_task`."""
         worker = self._running()
         try:
             doing = parsed(action)
@@ -83,7 +84,7 @@ class AppWorldEnv(gymnasium.Env[str, Any]):
         if why:
             return self._refusal(why)
         seen = str(self._ask("/execute", code=code))
-        calls = self._calls(worker, seen, single=not isinstance(doing, Code))
+        calls = self._calls(worker, None if isinstance(doing, Code) else value_of(seen))
         over = bool(self._ask("/task_completed"))
         return seen, 0.0, over, False, {"calls": calls, "error": seen if seen.startswith(_FAILED) else None}
 
@@ -126,16 +127,13 @@ class AppWorldEnv(gymnasium.Env[str, Any]):
             self._bench = None
             raise
 
-    def _calls(self, worker: Worker, seen: str, single: bool) -> tuple[Call, ...]:
+    def _calls(self, worker: Worker, result: JsonValue) -> tuple[Call, ...]:
         logged = worker.calls(self._experiment)
         fresh, self._logged = logged[self._logged :], len(logged)
-        made = []
-        for at, row in enumerate(fresh, start=1):
-            found = _STATUS.findall(seen) if at == len(fresh) and seen.startswith(_FAILED) else []
-            status = int(found[-1]) if found else 200
-            result = value_of(seen) if single else None
-            made.append(Call(tool=api_of(worker.task, row), args=row["data"], status=status, result=result))
-        return tuple(made)
+        return tuple(
+            Call(tool=api_of(worker.task, row), args=row["data"], status=row.get("status", _UNANSWERED), result=result)
+            for row in fresh
+        )
 
     def _refusal(self, why: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         return f"Error: {why}", 0.0, False, False, {"calls": (), "error": why}

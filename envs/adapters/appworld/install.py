@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from rebind.canon import digest, file_digest
 from rebind.envs.adapters.appworld.pins import PINS
 from rebind.envs.adapters.lines import Side, minimal_environment
 from rebind.envs.adapters.venvs import InstallFailure, Place
@@ -17,6 +18,8 @@ PLACE = Place("appworld", "0.1.3.post1", PINS)
 ROOT_VARIABLE = "REBIND_APPWORLD"
 """Names the folder that `appworld download data` wrote `data/` into."""
 SIDE = Path(__file__).resolve().parent / "side"
+_SMALL = ("small.py", "scenarios.py")
+"""The code that the small world is made by, in `SIDE`."""
 _BUILD_SECONDS = 900.0
 
 
@@ -60,9 +63,14 @@ def data_root() -> tuple[Path, bool]:
     return (Path(named).resolve(), True) if named else (small_world(), False)
 
 
+def small_root() -> Path:
+    """Where the small world lies: what other code has built is another folder."""
+    return PLACE.folder / f"small-{digest([file_digest(SIDE / name) for name in _SMALL])[:12]}"
+
+
 def small_world() -> Path:
     """Builds the small world where it is not there. Its ground truth stays in the user's cache."""
-    root = PLACE.folder / "small"
+    root = small_root()
     listed = root / "data" / "datasets" / "small.txt"
     if not listed.exists():
         with FileLock(PLACE.folder / "small.lock"):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rebind.envs.adapters.appworld.install import data_root, missing
 from rebind.envs.adapters.pairs import bindings
-from rebind.errors import UserError, did_you_mean
+from rebind.errors import UserError
 from rebind.types import Binding, ToolCall
 
 
@@ -58,25 +58,13 @@ class AppWorldTask:
         return f"{code}\n\nsolution({rest})"
 
 
-def families() -> Mapping[str, tuple[AppWorldTask, ...]]:
-    """Tasks by scenario, in order of their names; none where AppWorld is not installed."""
-    found: dict[str, list[AppWorldTask]] = {}
+def tasks() -> Iterator[AppWorldTask]:
+    """All there are; none where AppWorld is not installed."""
     if missing() is None:
         root, official = data_root()
         for folder in sorted((root / "data" / "tasks").iterdir()):
             if (folder / "specs.json").exists():
-                one = AppWorldTask(folder.name, root, official)
-                found.setdefault(one.family, []).append(one)
-    return {name: tuple(found[name]) for name in sorted(found)}
-
-
-def family(name: str) -> tuple[AppWorldTask, ...]:
-    """Raises UserError for an unknown family, or where AppWorld is not installed."""
-    data_root()
-    known = families()
-    if name not in known:
-        raise UserError(f"no task family {name!r}{did_you_mean(name, known)}")
-    return known[name]
+                yield AppWorldTask(folder.name, root, official)
 
 
 def task(name: str, official: bool) -> AppWorldTask:

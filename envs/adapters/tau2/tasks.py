@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from rebind.canon import digest
 from rebind.envs.adapters.pairs import bindings
 from rebind.envs.adapters.tau2.install import PLACE
-from rebind.errors import UserError, did_you_mean
+from rebind.errors import UserError
 from rebind.types import Binding, ToolCall
 
 DOMAINS = ("airline", "retail", "telecom")
@@ -64,22 +63,6 @@ def task(domain: str, name: str) -> Tau2Task:
         if one.id == name:
             return one
     raise UserError(f"τ² has no task {name!r} in {domain!r} that can be run here")
-
-
-def families() -> Mapping[str, tuple[Tau2Task, ...]]:
-    """Tasks by family, in order of their names."""
-    found: dict[str, list[Tau2Task]] = {}
-    for one in tasks():
-        found.setdefault(one.family, []).append(one)
-    return {name: tuple(found[name]) for name in sorted(found)}
-
-
-def family(name: str) -> tuple[Tau2Task, ...]:
-    """Raises UserError for an unknown family."""
-    known = families()
-    if name not in known:
-        raise UserError(f"no task family {name!r}{did_you_mean(name, known)}")
-    return known[name]
 
 
 def writes(tool: str) -> bool:

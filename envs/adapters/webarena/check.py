@@ -10,7 +10,7 @@ from rebind.envs.adapters.webarena.proving import prove
 from rebind.envs.adapters.webarena.runs import Run, right, wrong
 from rebind.envs.adapters.webarena.stub import TASKS
 from rebind.envs.adapters.webarena.tasks import WebArenaTask, task
-from rebind.envs.adapters.webarena.world import target_of
+from rebind.envs.adapters.webarena.world import WebArenaVerifiedWorld
 from rebind.types import Progress
 
 
@@ -30,7 +30,7 @@ def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress)
 
 def plays(env: WebArenaVerifiedEnv, one: WebArenaTask, run: Run) -> float:
     """The package's score of a run."""
-    env.reset(options={"seal": target_of(one).seal})
+    env.reset(options={"seal": WebArenaVerifiedWorld().target(one).seal})
     for action in run:
         env.step(action)
     env.verify()

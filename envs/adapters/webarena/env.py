@@ -13,7 +13,7 @@ from rebind.envs.adapters.webarena import stub
 from rebind.envs.adapters.webarena.judge import Judge, Judgement, Part
 from rebind.envs.adapters.webarena.sites import STATE_VARIABLE, addresses, variable
 from rebind.envs.adapters.webarena.state import logins
-from rebind.envs.adapters.webarena.tasks import WebArenaTask, families, task
+from rebind.envs.adapters.webarena.tasks import WebArenaTask, task, tasks
 from rebind.envs.browser.actions import ENDINGS
 from rebind.envs.browser.env import BrowserEnv, BrowserTask
 from rebind.envs.browser.recording import Recording
@@ -112,12 +112,12 @@ class WebArenaVerifiedEnv(BrowserEnv):
         return self._episode
 
     def draw(self, seed: int) -> tuple[Seal, str]:
-        from rebind.envs.adapters.webarena.world import target_of
+        from rebind.envs.adapters.webarena.world import WebArenaVerifiedWorld
 
-        members = list(families().values())
-        if not members:
+        found = list(tasks())
+        if not found:
             raise UserError("no task of webarena-verified can be run here; see `rebind envs list`")
-        target = target_of(members[seed % len(members)][0])
+        target = WebArenaVerifiedWorld().target(found[seed % len(found)])
         return target.seal, target.task.goal
 
     @property

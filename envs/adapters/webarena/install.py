@@ -60,7 +60,7 @@ PLACE = Place(
     ),
 )
 _PACKAGED = Packaged(PLACE, "webarena-verified", "webarena-verified", Path(__file__).resolve().parent / "side")
-start, missing = _PACKAGED.start, _PACKAGED.missing
+start, missing, install = _PACKAGED.start, _PACKAGED.missing, _PACKAGED.install
 
 
 def dataset() -> Path:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,12 @@ from pydantic import JsonValue
 
 from rebind.envs.adapters.lines import Refused, Side
 from rebind.envs.adapters.webarena.install import start
+from rebind.envs.browser.recording import UNTOLD
 from rebind.errors import EnvironmentFailure
 
 _START_SECONDS, _SECONDS = 120.0, 30.0
+_SITE = re.compile(r"__(\w+?)__")
+"""How the package names a site in an address."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,8 @@ class Judge:
         address of each, by the package's names (`gitlab`, `shopping_admin`).
 
         Raises:
-            EnvironmentFailure: the package could not judge it: no such task, an empty or broken recording, a dead
-                process.
+            EnvironmentFailure: it cannot be judged: no such task, an empty or broken recording, a dead process, or a
+                failed part that looks for the body of a request, where the recording lacks such a body.
         """
         if isinstance(har, Path):
             return self._ask(task, response, har, sites)
@@ -71,10 +75,14 @@ class Judge:
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(har, file)
-            return self._ask(task, response, Path(name), sites)
+            found = self._ask(task, response, Path(name), sites)
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(name)
+        lacking = next(_lacking(found, har, sites), None)
+        if lacking:
+            raise EnvironmentFailure(f"task {task} cannot be judged: the browser does not tell the body of {lacking}")
+        return found
 
     def close(self) -> None:
         """Ends the process; another one is started when asked again."""
@@ -96,6 +104,21 @@ class Judge:
         if found["error_msg"]:
             raise EnvironmentFailure(f"webarena-verified could not judge task {task}: {found['error_msg']}")
         return Judgement(float(found["score"]), tuple(map(_part, found["evaluators_results"])))
+
+
+def _lacking(found: Judgement, har: Mapping[str, Any], sites: Mapping[str, str]) -> Iterator[str]:
+    """Requests whose body nobody told, of the method and site of a request that a failed part looked for by its body:
+    each may be the one. (No task forbids a request by its body.)"""
+    for part in found.parts:
+        looked = part.expected if isinstance(part.expected, dict) and not part.passed else {}
+        named = _SITE.search(json.dumps(looked.get("url")))
+        if named is None or not looked.get("post_data"):
+            continue
+        for request in (entry["request"] for entry in har["log"]["entries"]):
+            untold = request.get("postData", {}).get("comment") == UNTOLD
+            here = request["url"].startswith(sites[named[1].lower()])
+            if untold and here and request["method"] == looked.get("http_method"):
+                yield f"{request['method']} {request['url']}"
 
 
 def _part(found: Mapping[str, Any]) -> Part:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from rebind.envs.adapters.pairs import bindings
 from rebind.envs.adapters.webarena.install import dataset, missing
 from rebind.envs.adapters.webarena.sites import TASK_SITES, addresses
 from rebind.envs.adapters.webarena.stub import TASKS
-from rebind.errors import UserError, did_you_mean
+from rebind.errors import UserError
 from rebind.types import Binding, ToolCall
 
 _FORM = """
@@ -67,32 +67,20 @@ class WebArenaTask:
         return tuple(found)
 
 
-def families() -> Mapping[str, tuple[WebArenaTask, ...]]:
-    """Tasks that can be run, by template: those whose sites all have an address; those of the stub site where no site
-    has one; none where the package is not installed."""
+def tasks() -> Iterator[WebArenaTask]:
+    """Tasks that can be run: those whose sites all have an address; those of the stub site where no site has one; none
+    where the package is not installed."""
     if missing() is not None:
-        return {}
-    here = set(addresses())
-    stub = not official()
-    found: dict[str, list[WebArenaTask]] = {}
+        return
+    here, stub = set(addresses()), not official()
     for one in _all(dataset(), stub):
         if one.id in TASKS if stub else one.id not in _UNSOLVABLE and here.issuperset(one.sites):
-            found.setdefault(one.family, []).append(one)
-    return {name: tuple(found[name]) for name in sorted(found)}
+            yield one
 
 
 def official() -> bool:
     """Whether there is an address of any of the real sites."""
     return any(site in TASK_SITES for site in addresses())
-
-
-def family(name: str) -> tuple[WebArenaTask, ...]:
-    """Raises UserError for a family of which no task can be run, or where the package is not installed."""
-    dataset()
-    known = families()
-    if name not in known:
-        raise UserError(f"no task family {name!r}{did_you_mean(name, known)}")
-    return known[name]
 
 
 def task(number: int, stub: bool) -> WebArenaTask:

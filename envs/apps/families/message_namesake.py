@@ -14,6 +14,11 @@ UNIQUE = (
     "SELECT first_name || ' ' || last_name AS name FROM contacts WHERE first_name = ? GROUP BY name "
     "HAVING count(*) = 1 ORDER BY min(id)"
 )
+ALONE = (
+    "(SELECT count(*) FROM contacts other WHERE other.first_name = contacts.first_name"
+    " AND other.last_name = contacts.last_name) = 1"
+)
+"""A chat is titled with the full name: of two people who share it none could tell whose it is."""
 
 
 class MessageNamesake(Family):
@@ -21,7 +26,7 @@ class MessageNamesake(Family):
     group = "5-10"
     tools = "contacts_search contacts_show chat_list_chats chat_messages chat_send chat_start"
     drawn = (
-        Drawn("recipient", "user", namesake("company"), central=True),
+        Drawn("recipient", "user", namesake("company", ALONE), central=True),
         Drawn(
             "message",
             "parameter",

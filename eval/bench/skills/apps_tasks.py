@@ -15,8 +15,8 @@ from rebind.types import Environment, Progress, Record, Seal, Skill, World
 
 _OPEN = ("supervisor", "api")
 """Namespaces that every request may use."""
-FIRST = 500
-"""Number of the first instance. Those below 8, and the first eight from 100, 200, 300 and 400, were looked at before."""
+FIRST = 700
+"""Number of the first instance. The first eight from 0, 100, 200 and so on up to 600 were looked at before."""
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def scale(
     plan_episodes: int = typer.Option(36_000, "--plan-episodes", min=240, help="Of the plan; half of them are run."),
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Run episodes beside a scripted model, more and more at once; plan and resume a study of the papers' size."""
+    """Run episodes beside a scripted model, more and more at once; resume a big plan; lose one of two Ray nodes."""
     from rebind.eval.bench.scale import run
 
     with progress("scale") as bar:
@@ -146,7 +146,7 @@ def scale(
         return
     columns = list(result["rows"][0])
     table("Episodes at once", columns, [list(row.values()) for row in result["rows"]])
-    facts("A big plan", {name: value for name, value in result.items() if name != "rows"})
+    facts("A big plan, and a lost node", {name: value for name, value in result.items() if name != "rows"})
 
 
 @app.command("profile")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rebind.envs.adapters.appworld import guard
+from rebind.envs.adapters.appworld import guard, install
 from rebind.envs.adapters.appworld.env import AppWorldEnv
-from rebind.envs.adapters.appworld.install import ROOT_VARIABLE, missing
-from rebind.envs.adapters.appworld.tasks import families
-from rebind.envs.adapters.appworld.world import AppWorldWorld, target_of
+from rebind.envs.adapters.appworld.install import ROOT_VARIABLE, missing, small_root
+from rebind.envs.adapters.appworld.world import AppWorldWorld
 from rebind.errors import CannotShift, EnvironmentFailure, UserError
 from rebind.types import Code, Target, ToolCall
 
@@ -43,7 +43,7 @@ def shared(world: AppWorldWorld) -> Iterator[AppWorldEnv]:
 
 @pytest.fixture
 def target(world: AppWorldWorld) -> Target:
-    return target_of(families()["appworld-small/5a1c0e1"][0])
+    return world.target(world.listed()["appworld-small/5a1c0e1"][0])
 
 
 def test_contract_on_the_real_engine(world: AppWorldWorld) -> None:
@@ -97,6 +97,35 @@ def test_failed_call_has_its_status(shared: AppWorldEnv, target: Target) -> None
     assert info["error"]
     assert not over
     assert [call.status for call in info["calls"]] == [401]
+
+
+def test_calls_that_code_makes_have_their_own_status(shared: AppWorldEnv, target: Target) -> None:
+    """A refused call that the code shrugs off is no success, and the one after it no failure."""
+    shared.reset(options={"seal": target.seal})
+    code = """
+try:
+    apis.simple_note.login(username="nobody@example.com", password="x")
+except Exception:
+    pass
+apis.supervisor.show_profile()
+"""
+    info = shared.step(Code(code=code))[4]
+    assert info["error"] is None
+    assert [(call.tool, call.status) for call in info["calls"]] == [
+        ("simple_note__login", 401),
+        ("supervisor__show_profile", 200),
+    ]
+
+
+def test_other_code_builds_another_small_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small world's folder is named after the code that builds it: what older code left is not used."""
+    before = small_root()
+    shutil.copytree(install.SIDE, tmp_path / "side")
+    monkeypatch.setattr(install, "SIDE", tmp_path / "side")
+    assert small_root() == before
+    with (tmp_path / "side" / "scenarios.py").open("a") as code:
+        code.write("# another\n")
+    assert small_root() != before
 
 
 def test_experiment_names_differ(shared: AppWorldEnv, target: Target) -> None:

@@ -15,9 +15,10 @@ from rebind.agents.simulated import SimulatedModel
 from rebind.banks.rollers import oracle_roller
 from rebind.envs.adapters.tau2.env import Tau2Env
 from rebind.envs.adapters.tau2.install import PLACE
-from rebind.envs.adapters.tau2.tasks import families, tasks
+from rebind.envs.adapters.tau2.tasks import tasks
 from rebind.envs.adapters.tau2.user import Customer
 from rebind.envs.adapters.tau2.world import Tau2World
+from rebind.envs.adapters.variants import by_family
 from rebind.errors import CannotShift, EnvironmentFailure, UserError
 from rebind.types import Code, Completion, Request, Target, ToolCall, Usage
 
@@ -58,7 +59,7 @@ def test_contract_in_every_domain(world: Tau2World) -> None:
 
 def _shared(domain: str) -> list[str]:
     """The first family of a domain that has tasks with different bindings."""
-    for name, members in families().items():
+    for name, members in by_family(tasks()).items():
         if members[0].domain == domain and len({str(one.bindings()) for one in members}) > 1:
             return [name]
     return []

@@ -10,12 +10,12 @@ from support.originals import runnable
 
 from rebind.envs.adapters.webarena.original.check import plays, right, wrong
 from rebind.envs.adapters.webarena.original.env import WebArenaEnv, written
-from rebind.envs.adapters.webarena.original.runner import WebArenaRunner
-from rebind.envs.adapters.webarena.original.tasks import families, sites, task
-from rebind.envs.adapters.webarena.original.world import WebArenaWorld, target_of
+from rebind.envs.adapters.webarena.original.runner import WebArenaRunner, judging
+from rebind.envs.adapters.webarena.original.tasks import sites, task, tasks
+from rebind.envs.adapters.webarena.original.world import WebArenaWorld
 from rebind.envs.adapters.webarena.sites import SITES, variable
 from rebind.errors import CannotShift, EnvironmentFailure, UserError
-from rebind.types import Code, ToolCall
+from rebind.types import Code, Completion, Request, ToolCall
 
 NEEDS_JUDGE = 168
 
@@ -39,27 +39,35 @@ def env(world: WebArenaWorld) -> Iterator[WebArenaEnv]:
     made.close()
 
 
-@pytest.fixture
-def asked() -> list[str]:
-    return []
+class _Agreeing:
+    """A judge's model that finds every answer right, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    def complete(self, request: Request) -> Completion:
+        self.asked.append(request)
+        return Completion(text="They are the same.")
+
+    def count(self, request: Request) -> int:
+        return 0
 
 
 @pytest.fixture
-def runner(world: WebArenaWorld, asked: list[str]) -> Iterator[WebArenaRunner]:
-    """With a judge that finds every answer right, and notes what it was asked."""
+def model() -> _Agreeing:
+    return _Agreeing()
 
-    def judge(question: str) -> str:
-        asked.append(question)
-        return "They are the same."
 
-    made = WebArenaRunner(sites(stubbed=True), judge)
+@pytest.fixture
+def runner(world: WebArenaWorld, model: _Agreeing) -> Iterator[WebArenaRunner]:
+    made = WebArenaRunner(sites(stubbed=True), judging(model, "simulated/judge"))
     yield made
     made.close()
 
 
 def test_answers_are_judged_by_webarena(env: WebArenaEnv) -> None:
     """The right answer passes, another does not; the goal is WebArena's, and so are the tools."""
-    target = target_of(task(132, stubbed=True))
+    target = WebArenaWorld().target(task(132, stubbed=True))
     assert target.task.goal == "How many commits did kilian make to a11yproject on 3/5/2023?"
     assert plays(env, target.seal, right(132))
     assert {"click", "fill", "goto", "send_msg_to_user"} <= {tool.name for tool in env.tools()}
@@ -70,7 +78,7 @@ def test_evaluators_wait_for_the_end(env: WebArenaEnv) -> None:
     """A page that solves the task does not end it, as stock would: the evaluators are asked once the agent has stopped.
     What is no action is refused with words, and so are
     the machine's files, among which the answers are."""
-    env.reset(options={"seal": target_of(task(45, stubbed=True)).seal})
+    env.reset(options={"seal": WebArenaWorld().target(task(45, stubbed=True)).seal})
     go, done = right(45)
     seen, _, over, _, info = env.step(go)
     assert "/-/issues/?sort=created_asc" in seen
@@ -85,7 +93,7 @@ def test_evaluators_wait_for_the_end(env: WebArenaEnv) -> None:
 def test_text_arrives_and_leaving_ends(env: WebArenaEnv) -> None:
     """Quotes, backslashes and other letters reach the page unchanged; an open page that is not of the sites is no
     success, as WebArena has it."""
-    env.reset(options={"seal": target_of(task(132, stubbed=True)).seal})
+    env.reset(options={"seal": WebArenaWorld().target(task(132, stubbed=True)).seal})
     address = f"{sites(stubbed=True)['gitlab']}/users/sign_in"
     seen = env.step(ToolCall(tool="goto", args={"url": address}))[0]
     field = next(line for line in seen.splitlines() if "textbox 'Username" in line).split("]")[0].strip("\t [")
@@ -97,14 +105,19 @@ def test_text_arrives_and_leaving_ends(env: WebArenaEnv) -> None:
     assert not env.verify().success
 
 
-def test_the_judge_is_asked_once(runner: WebArenaRunner, asked: list[str]) -> None:
+def test_the_judge_is_asked_once(runner: WebArenaRunner, model: _Agreeing) -> None:
     """A task whose answer a model compares asks the judge that was given, once, when the agent has stopped."""
     runner.start(NEEDS_JUDGE)
     assert runner.act(written("send_msg_to_user", {"text": "there is none"})).ended
-    assert asked == []
+    assert model.asked == []
     assert runner.score() == 1.0
-    assert len(asked) == 1
-    assert "there is none" in asked[0]
+    (asked,) = model.asked
+    assert (asked.model, asked.purpose, [m.role for m in asked.messages]) == (
+        "simulated/judge",
+        "judge",
+        ["system", "user"],
+    )
+    assert "there is none" in asked.messages[1].content
 
 
 def test_a_judge_that_says_nothing_to_the_point_is_no_score_of_0(world: WebArenaWorld) -> None:
@@ -124,7 +137,7 @@ def test_without_a_judge_its_tasks_are_left_out(world: WebArenaWorld, monkeypatc
     the others are named."""
     for site, address in sites(stubbed=True).items():
         monkeypatch.setenv(variable(site), address)
-    counts = [sum(map(len, families(judge).values())) for judge in (True, False)]
+    counts = [len(list(tasks(judge))) for judge in (True, False)]
     assert counts == [812, 812 - 118]
     assert world.unavailable() is None
     monkeypatch.delenv("WA_MAP")

@@ -18,7 +18,7 @@ from rebind.envs.adapters.webarena.judge import Judge
 from rebind.envs.adapters.webarena.runs import right, wrong
 from rebind.envs.adapters.webarena.sites import SITES, STATE_VARIABLE, variable
 from rebind.envs.adapters.webarena.tasks import task
-from rebind.envs.adapters.webarena.world import WebArenaVerifiedWorld, target_of
+from rebind.envs.adapters.webarena.world import WebArenaVerifiedWorld
 from rebind.envs.browser.engine import engine
 from rebind.errors import CannotShift, EnvironmentFailure, UserError
 from rebind.types import ToolCall
@@ -98,7 +98,7 @@ def test_trace_archives_lack_the_body(env: WebArenaVerifiedEnv, judge: Judge, tm
     """The same run scores 0.0 on Playwright's trace archive, in which the package finds no request body, and 1.0 on our
     recording of it: the reason for recording ourselves."""
     one, archive = task(399, stub=True), tmp_path / "trace.zip"
-    env.reset(options={"seal": target_of(one).seal})
+    env.reset(options={"seal": WebArenaVerifiedWorld().target(one).seal})
     session = env._session
     assert session is not None
     engine().run(session.context.tracing.start(snapshots=True), 20.0, "starting a trace")
@@ -129,6 +129,32 @@ def test_every_kind_of_answer_is_judged(judge: Judge) -> None:
         answer = {**expected, "retrieved_data": _first(expected["retrieved_data"])}
         assert judge.evaluate(raw["task_id"], answer, har, SOMEWHERE).score == 1.0
         assert judge.evaluate(raw["task_id"], {**answer, "status": "UNKNOWN_ERROR"}, har, SOMEWHERE).score == 0.0
+
+
+def test_a_body_that_nobody_tells_is_no_failure_of_the_agent(env: WebArenaVerifiedEnv, judge: Judge) -> None:
+    """A form with a chosen file has a body that Chromium tells nobody. Where a part fails that looks for such a one,
+    the run cannot be judged; where nothing looks for it, it can."""
+    one = task(399, stub=True)
+    env.reset(options={"seal": WebArenaVerifiedWorld().target(one).seal})
+    for action in right(399)[:2]:
+        env.step(action)
+    session = env._session
+    assert session is not None
+    page = session.page
+    change = """f => {
+        f.enctype = 'multipart/form-data';
+        f.append(Object.assign(document.createElement('input'), {type: 'file', name: 'picture'}));
+    }"""
+    picture = {"name": "a.png", "mimeType": "image/png", "buffer": b"dots"}
+    engine().run(page.eval_on_selector("form", change), 20.0, "changing the form")
+    engine().run(page.set_input_files("[name=picture]", [picture]), 20.0, "choosing a file")  # type: ignore[list-item]
+    for action in right(399)[2:]:
+        env.step(action)
+    with pytest.raises(EnvironmentFailure, match=r"cannot be judged.*body of POST http.*/edit_biography"):
+        env.verify()
+    said = str(right(132)[-1].args["text"])
+    assert judge.evaluate(132, said, env.har(), stub.addresses()).score == 1.0
+    assert judge.evaluate(389, said, env.har(), stub.addresses()).score == 0.0  # another site's request
 
 
 def _first(data: Any) -> Any:
@@ -174,7 +200,7 @@ def test_addresses_make_all_tasks_of_a_site(
     names = world.families()
     assert len(names) > 40
     assert all(name.startswith("webarena-verified/") for name in names)
-    seal = target_of(task(45, stub=False)).seal
+    seal = WebArenaVerifiedWorld().target(task(45, stub=False)).seal
     seen, _ = env.reset(options={"seal": seal})
     assert f"gitlab: {gitlab}" in seen
     for action in right(45):
@@ -187,14 +213,14 @@ def test_addresses_make_all_tasks_of_a_site(
 def test_a_task_of_an_unset_site_names_the_variable(env: WebArenaVerifiedEnv, gitlab: str) -> None:
     """A task of a site without an address is refused, and told which variable it needs."""
     with pytest.raises(UserError, match="WA_REDDIT"):
-        env.reset(options={"seal": target_of(task(399, stub=False)).seal})
+        env.reset(options={"seal": WebArenaVerifiedWorld().target(task(399, stub=False)).seal})
 
 
 def test_an_unreachable_site_is_infrastructure(env: WebArenaVerifiedEnv, monkeypatch: pytest.MonkeyPatch) -> None:
     """A site that does not answer is an environment failure, not the agent's."""
     monkeypatch.setenv(variable("gitlab"), "http://127.0.0.1:9")
     with pytest.raises(EnvironmentFailure, match=r"127\.0\.0\.1:9|ERR_"):
-        env.reset(options={"seal": target_of(task(45, stub=False)).seal})
+        env.reset(options={"seal": WebArenaVerifiedWorld().target(task(45, stub=False)).seal})
 
 
 def test_logins_are_used_and_old_ones_refused(
@@ -202,7 +228,7 @@ def test_logins_are_used_and_old_ones_refused(
 ) -> None:
     """The user's storage state is sent to the site; one with expired cookies, or that is none, is an error with the
     file's name."""
-    seal, file = target_of(task(45, stub=False)).seal, tmp_path / "state.json"
+    seal, file = WebArenaVerifiedWorld().target(task(45, stub=False)).seal, tmp_path / "state.json"
     monkeypatch.setenv(STATE_VARIABLE, str(file))
     cookie = {"name": "_gitlab_session", "value": "abc", "domain": "127.0.0.1", "path": "/"}
     file.write_text(json.dumps({"cookies": [{**cookie, "expires": -1}], "origins": []}))
@@ -226,7 +252,7 @@ def test_being_signed_out_is_infrastructure(
         lambda *_: (gitlab, f"{gitlab}/a11yproject/a11yproject.com"),
     )
     with pytest.raises(EnvironmentFailure, match=STATE_VARIABLE):
-        env.reset(options={"seal": target_of(task(45, stub=False)).seal})
+        env.reset(options={"seal": WebArenaVerifiedWorld().target(task(45, stub=False)).seal})
 
 
 def test_not_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +270,7 @@ def test_not_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_answer_ends_and_other_words_do_not_pass(env: WebArenaVerifiedEnv) -> None:
     """An answer that is no JSON ends the episode and fails; the milestone is the answer where no request is looked
     for."""
-    env.reset(options={"seal": target_of(task(132, stub=True)).seal})
+    env.reset(options={"seal": WebArenaVerifiedWorld().target(task(132, stub=True)).seal})
     assert env.step(ToolCall(tool="send_msg_to_user", args={"text": "one commit"}))[2]
     found = env.verify()
     assert not found.success

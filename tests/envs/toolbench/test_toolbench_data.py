@@ -77,18 +77,48 @@ def test_defects_are_named() -> None:
     assert found.finish == "none"
 
 
-def test_cut_messages_keep_what_is_whole() -> None:
-    """Of a converted message cut at 100 characters the arguments are kept where they are whole, the answer never."""
-    whole = str({"name": "find_for_shop", "arguments": '{\n  "q": "a"\n}', "response": "y" * 99})[:100]
-    cut = str({"name": "find_for_shop", "arguments": '{"q": "' + "b" * 99, "response": ""})[:100]
+def test_cut_messages_keep_what_is_left() -> None:
+    """Of a converted message cut at 100 characters the arguments are kept where they are whole, and the beginning of
+    the answer; an error is told where it shows, and where nobody can tell, nothing is claimed."""
+    made = [
+        {
+            "name": "find_for_shop",
+            "arguments": '{\n  "q": "a"\n}',
+            "response": '{"error": "", "response": "' + "y" * 99,
+        },
+        {
+            "name": "find_for_shop",
+            "arguments": '{"q": "b"}',
+            "response": '{"error": "It is out of order", "response": ""}',
+        },
+        {
+            "name": "find_for_shop",
+            "arguments": '{"q": "a long one, so long, and longer"}',
+            "response": '{"error": "", "response": ""}',
+        },
+        {"name": "find_for_shop", "arguments": '{"q": "' + "b" * 99, "response": ""},
+    ]
     node: list[Any] = []
-    for role, message in reversed([("tool", whole), ("tool", cut), ("tool", "nonsense")]):
-        node = [{"role": role, "message": message, "next": node}]
+    for message in reversed([*(str(one)[:100] for one in made), "nonsense"]):
+        node = [{"role": "tool", "message": message, "next": node}]
     raw = {"query": "q", "available_tools": _TOOLS, "answer": {"method": "m", "answer_details": node}}
     found = converted(raw, "x")
-    assert [(c.args, c.whole, c.response) for c in found.calls] == [({"q": "a"}, False, ""), (None, False, "")]
-    assert [d.flaw for d in found.defects] == ["truncated", "truncated", "malformed"]
-    assert len(Responses([found])) == 0
+    assert [(c.args, c.ok, c.response[:20]) for c in found.calls] == [
+        ({"q": "a"}, True, '{"error": "", "respo'),
+        ({"q": "b"}, False, '{"error": "It is out'),
+        ({"q": "a long one, so long, and longer"}, None, '{"er'),
+        (None, None, ""),
+        (None, None, ""),
+    ]
+    assert not any(c.whole for c in found.calls)
+    assert [d.flaw for d in found.defects] == ["truncated"] * 4 + ["malformed"]
+    responses = Responses([found])
+    told = [responses.answer("find_for_shop", c.args).status for c in found.calls if c.args is not None]
+    assert told == [206, 422, 206]
+    assert responses.answer("find_for_shop", {"q": "a"}).text.startswith('{"error": "", "response": "y')
+    with RecordedServer(responses) as server, httpx.Client(trust_env=False) as client:
+        asked = {"category": "C", "tool_name": "Shop", "api_name": "Find", "tool_input": {"q": "a"}}
+        assert client.post(server.url, json=asked).status_code == 404
 
 
 def test_toolbench_loads_whole() -> None:

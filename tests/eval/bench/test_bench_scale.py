@@ -15,7 +15,7 @@ def test_the_ideal_hands_each_episode_to_the_worker_that_is_free_first() -> None
 
 def test_a_row_comes_of_real_runs() -> None:
     """Every episode of a row is valid."""
-    found = run(concurrent=(2,), latency=0.001, rounds=2, plan_episodes=0)
+    found = run(concurrent=(2,), latency=0.001, rounds=2, plan_episodes=0, ray=False)
     (row,) = found["rows"]
     assert (row["concurrent"], row["episodes"], row["not_valid"]) == (2, 8, 0)
     assert row["steps"] > 8

@@ -15,13 +15,13 @@ Run = tuple[ToolCall, ...]
 
 def check(names: Sequence[str] | None, seeds: Sequence[int], progress: Progress) -> dict[str, Any]:
     """Plays the stub site's tasks in BrowserGym's browser, judged by WebArena's evaluators; see `prove`."""
-    from rebind.envs.adapters.webarena.original.world import target_of
+    from rebind.envs.adapters.webarena.original.world import WebArenaWorld
 
     env = WebArenaEnv()
 
     def passes(one: OriginalTask, kind: str) -> bool:
         run = {"right": right(one.id), "wrong": wrong(one.id), "noop": ()}[kind]
-        return plays(env, target_of(one).seal, run)
+        return plays(env, WebArenaWorld().target(one).seal, run)
 
     try:
         return prove([task(number, stubbed=True) for number in STUB_TASKS], names, seeds, progress, passes)

@@ -44,7 +44,7 @@ PLACE = Place(
     ),
 )
 _PACKAGED = Packaged(PLACE, "browsergym-webarena", "webarena", Path(__file__).resolve().parent / "side")
-start, missing = _PACKAGED.start, _PACKAGED.missing
+start, missing, install = _PACKAGED.start, _PACKAGED.missing, _PACKAGED.install
 
 
 def dataset() -> Path:

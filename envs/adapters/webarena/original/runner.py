@@ -11,12 +11,26 @@ from rebind.envs.adapters.webarena.original.install import start
 from rebind.envs.adapters.webarena.sites import SITES, variable
 from rebind.envs.browser.chromium import arguments, find
 from rebind.errors import EnvironmentFailure, UserError
+from rebind.types import Decoding, Message, Model, Request
 
 Judge = Callable[[str], str]
 """Answers a question of the evaluators, as the model that they ask would."""
 
+_MANNER = Message(role="system", content="You are a helpful assistant")
+_DECODING = Decoding(temperature=0.0, top_p=1.0, max_tokens=768)
+"""Both as WebArena asks its judge."""
 _SECONDS = 120.0
 _QUESTIONS = 20
+
+
+def judging(model: Model, name: str) -> Judge:
+    """A model as judge."""
+
+    def judge(question: str) -> str:
+        asked = (_MANNER, Message(role="user", content=question))
+        return model.complete(Request(model=name, purpose="judge", messages=asked, decoding=_DECODING)).text
+
+    return judge
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,7 @@ class WebArenaRunner:
             if "question" not in found:
                 return float(found["score"])
             if self._judge is None:
-                raise UserError("this task's answer is compared by a model: give WebArenaRunner a judge")
+                raise UserError("this task's answer is compared by a model: name it in model.judge of the study")
             verdicts = {found["question"]: self._judge(found["question"])}
         raise EnvironmentFailure(f"WebArena's evaluators asked the judge more than {_QUESTIONS} questions")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from rebind.envs.adapters.pairs import bindings
 from rebind.envs.adapters.webarena import stub
 from rebind.envs.adapters.webarena.original.install import dataset, missing
 from rebind.envs.adapters.webarena.sites import SITES, addresses
-from rebind.errors import UserError, did_you_mean
+from rebind.errors import UserError
 from rebind.types import Binding, ToolCall
 
 STUB_TASKS = (45, 46, 132, 133)
@@ -51,26 +51,15 @@ def sites(stubbed: bool) -> dict[str, str]:
     return {site: here.get(site, here["gitlab"]) for site in SITES}
 
 
-def families(judge: bool) -> Mapping[str, tuple[OriginalTask, ...]]:
-    """Tasks by template: all where any real site has an address, without those that need a judge where there is none;
-    else those of the stub site. None where the package is not installed."""
+def tasks(judge: bool) -> Iterator[OriginalTask]:
+    """All where any real site has an address, without those that need a judge where there is none; else those of the
+    stub site. None where the package is not installed."""
     if missing() is not None:
-        return {}
+        return
     stubbed = not addresses()
-    found: dict[str, list[OriginalTask]] = {}
     for one in _all(dataset(), stubbed):
         if one.id in STUB_TASKS if stubbed else judge or not one.judged:
-            found.setdefault(one.family, []).append(one)
-    return {name: tuple(found[name]) for name in sorted(found)}
-
-
-def family(name: str, judge: bool) -> tuple[OriginalTask, ...]:
-    """Raises UserError for an unknown family, or where the package is not installed."""
-    dataset()
-    known = families(judge)
-    if name not in known:
-        raise UserError(f"no task family {name!r}{did_you_mean(name, known)}")
-    return known[name]
+            yield one
 
 
 def task(number: int, stubbed: bool) -> OriginalTask:
