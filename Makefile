@@ -28,8 +28,8 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[local,retrieval,osu,shard,sites,miniwob,dev]'
 	touch $@
 
-$(VENV)/.stores: $(VENV)/.ready  # vector databases: 104 MB that the demo does not need
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[stores]'
+$(VENV)/.stores: $(VENV)/.ready  # vector databases and Ray: what the demo does not need
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[stores,ray]'
 	touch $@
 
 clean:

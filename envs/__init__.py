@@ -20,6 +20,7 @@ _BUILT_IN = {
     "toolbench": "rebind.envs.toolbench.world:ToolbenchWorld",
     "webarena": "rebind.envs.adapters.webarena.original.world:WebArenaWorld",
     "webarena-verified": "rebind.envs.adapters.webarena.world:WebArenaVerifiedWorld",
+    "workarena": "rebind.envs.adapters.workarena.world:WorkArenaWorld",
 }
 _GYMNASIUM = {
     "rebind/AppWorld-v0": "rebind.envs.adapters.appworld.env:AppWorldEnv",
@@ -31,6 +32,7 @@ _GYMNASIUM = {
     "rebind/Toolbench-v0": "rebind.envs.toolbench.env:ToolbenchEnv",
     "rebind/WebArena-v0": "rebind.envs.adapters.webarena.original.env:WebArenaEnv",
     "rebind/WebArenaVerified-v0": "rebind.envs.adapters.webarena.env:WebArenaVerifiedEnv",
+    "rebind/WorkArena-v0": "rebind.envs.adapters.workarena.env:WorkArenaEnv",
 }
 
 

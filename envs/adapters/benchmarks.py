@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-from pydantic import JsonValue
 
 from rebind.envs.adapters.instances import Instance
 from rebind.envs.adapters.tau2.tasks import Tau2Task
+from rebind.envs.adapters.workarena.configurations import read, values
 from rebind.errors import UserError, did_you_mean
 from rebind.types import ToolCall
-
-_NO_BINDING = ("fields", "task_fields", "template_record", "infeasible_reasons", "goal", "alternative_answers")
-"""Keys of a WorkArena configuration that hold labels, form defaults, wordings or answers."""
-_ANSWER = "value"
 
 
 def names() -> tuple[str, ...]:
@@ -43,7 +35,7 @@ def load(name: str, path: Path) -> tuple[Instance, ...]:
 
 def _webarena(path: Path) -> Iterator[Instance]:
     """WebArena's `intent_template_id` and `instantiation_dict`, from test.raw.json (or a file of that form)."""
-    for raw in _read(_file(path, "test.raw.json")):
+    for raw in read(_file(path, "test.raw.json")):
         yield Instance(str(raw["intent_template_id"]), str(raw["task_id"]), raw["intent"], raw["instantiation_dict"])
 
 
@@ -52,26 +44,13 @@ def _workarena(path: Path) -> Iterator[Instance]:
     files = sorted(one for one in path.glob("*.json*") if _stem(one) != "impersonation_users")
     for file in files:
         template = _stem(file)
-        for n, raw in enumerate(_read(file)):
-            yield Instance(template, f"{template}/{n}", raw.get("goal"), dict(_workarena_values(template, raw)))
-
-
-def _workarena_values(template: str, raw: dict[str, Any]) -> Iterator[tuple[str, JsonValue]]:
-    """What a configuration asks for: the record's fields of a form, the choices of an order, the list's order."""
-    for field in raw.get("task_fields", ()):
-        yield field, raw["template_record"].get(field)
-    for key, value in raw.items():
-        if key in _NO_BINDING or (template == "knowledge_base_configs" and key == _ANSWER):
-            continue
-        if isinstance(value, dict):
-            yield from ((f"{key}.{name}", one) for name, one in value.items())
-        else:
-            yield key, value
+        for n, raw in enumerate(read(file)):
+            yield Instance(template, f"{template}/{n}", raw.get("goal"), dict(values(template, raw)))
 
 
 def _tau_bench(path: Path) -> Iterator[Instance]:
     """τ-bench's retail training tasks: one gold tool sequence is a template, its arguments are the bindings."""
-    for n, raw in enumerate(_read(_file(path, "envs/retail/tasks_train.json"))):
+    for n, raw in enumerate(read(_file(path, "envs/retail/tasks_train.json"))):
         calls = tuple(ToolCall(tool=a["name"], args=a["kwargs"]) for a in raw["actions"])
         task = Tau2Task("retail", str(n), raw["instruction"], calls, ())
         values = {b.name: b.value for b in task.bindings()}
@@ -90,15 +69,6 @@ def _file(path: Path, name: str) -> Path:
 
 def _stem(path: Path) -> str:
     return path.name.split(".json", 1)[0]
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    data = path.read_bytes()
-    try:
-        rows: list[dict[str, Any]] = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
-    except (ValueError, gzip.BadGzipFile) as error:
-        raise UserError(f"{path} is no JSON: {error}") from None
-    return rows
 
 
 _LOADERS: dict[str, Callable[[Path], Iterator[Instance]]] = {

@@ -81,23 +81,24 @@ def _workarena() -> Iterator[Looked]:
     elif unset:
         yield Looked("WorkArena", "missing", f"not set: {', '.join(unset)}", f"set all of {', '.join(SNOW)}")
     else:
-        yield _instance(*(os.environ[name] for name in SNOW))
+        yield instance(*(os.environ[name] for name in SNOW))
 
 
 def _unnamed() -> Looked:
     token = next((name for name in _TOKENS if os.environ.get(name)), None)
     detail = f"not set; {token} may open {_GATED}" if token else "not set"
-    return Looked("WorkArena", "note", detail, f"to run it, set {', '.join(SNOW)}, or use {_GATED}")
+    return Looked("WorkArena", "note", detail, f"to run it, set {', '.join(SNOW)}; instances are in {_GATED}")
 
 
 def _pool(path: str) -> Looked:
     if Path(path).expanduser().is_file():
-        return Looked("WorkArena", "ok", f"a list of instances: {path}")
+        advice = f"Rebind runs on one instance: set {', '.join(SNOW)} to one of the list"
+        return Looked("WorkArena", "note", f"a list of instances: {path}", advice)
     return Looked("WorkArena", "missing", f"{_POOL}={path} is no file", f"correct {_POOL}, or set {', '.join(SNOW)}")
 
 
-def _instance(url: str, user: str, password: str) -> Looked:
-    """Answers, is awake, and lets the user in."""
+def instance(url: str, user: str, password: str) -> Looked:
+    """Whether a ServiceNow instance answers, is awake, and lets the user in."""
     url = url.rstrip("/")
     trouble = _trouble(url)
     if trouble:
@@ -112,7 +113,26 @@ def _instance(url: str, user: str, password: str) -> Looked:
         return Looked("WorkArena", "missing", f"{url} is hibernating", f"open {url} in a browser to wake it up")
     if answer.status_code in (401, 403):
         return Looked("WorkArena", "missing", f"{url} refuses the user {user}", f"correct {SNOW[1]} and {SNOW[2]}")
+    if not _of_a_table(answer):
+        return _no_table(url, user, answer)
     return Looked("WorkArena", "ok", f"reachable: {url}, as {user}")
+
+
+def _of_a_table(answer: httpx.Response) -> bool:
+    try:
+        return answer.status_code == 200 and "result" in answer.json()
+    except (ValueError, TypeError):
+        return False
+
+
+def _no_table(url: str, user: str, answer: httpx.Response) -> Looked:
+    """Something answers, but not as ServiceNow's table API does: a login page, or another server."""
+    to_login = "login" in answer.headers.get("location", "").lower()
+    if to_login or ("<form" in answer.text.lower() and "password" in answer.text.lower()):
+        detail = f"{url} answers with a login page: it refuses the user {user}"
+        return Looked("WorkArena", "missing", detail, f"correct {SNOW[1]} and {SNOW[2]}")
+    detail = f"{url} is no ServiceNow instance: its table API answers {answer.status_code} without a result"
+    return Looked("WorkArena", "missing", detail, f"correct {SNOW[0]}")
 
 
 def _troubles(named: Mapping[str, str]) -> dict[str, str]:

@@ -27,7 +27,18 @@ def test_worlds_of_other_packages_come_by_entry_point(monkeypatch: pytest.Monkey
     points = {"other": "rebind.envs.apps.world:AppsWorld", "broken": "rebind.errors:UserError", "apps": "json:dumps"}
     listed = [EntryPoint(name, value, envs.GROUP) for name, value in points.items()]
     monkeypatch.setattr(envs, "entry_points", lambda group: listed if group == envs.GROUP else [])
-    own = ("apps", "appworld", "desk", "miniwob", "sites", "tau2", "toolbench", "webarena", "webarena-verified")
+    own = (
+        "apps",
+        "appworld",
+        "desk",
+        "miniwob",
+        "sites",
+        "tau2",
+        "toolbench",
+        "webarena",
+        "webarena-verified",
+        "workarena",
+    )
     assert envs.names() == tuple(sorted((*own, "broken", "other")))
     assert envs.world("other").env_id == "rebind/Apps-v0"
     assert envs.world("apps").name == "apps"

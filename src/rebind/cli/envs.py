@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
 from rebind.errors import UserError
 from rebind.types import Checked, Installable, World
-
-if TYPE_CHECKING:
-    from rebind.envs.adapters.elsewhere import Elsewhere
 
 app = typer.Typer(help="List and check environments.", no_args_is_help=True)
 
@@ -21,10 +18,8 @@ app = typer.Typer(help="List and check environments.", no_args_is_help=True)
 def list_(as_json: bool = JSON_OPTION) -> None:
     """List environments, what each needs, and whether it can run on this machine."""
     from rebind.envs import names, world
-    from rebind.envs.adapters.elsewhere import elsewhere
 
     rows = [_row(world(name)) for name in names()]
-    rows += [_row_elsewhere(one) for one in elsewhere(names())]
     if as_json:
         emit(rows)
         return
@@ -42,17 +37,6 @@ def _row(world: World) -> dict[str, Any]:
         "needs": needs,
         "available": why_not is None,
         "why_not": why_not,
-    }
-
-
-def _row_elsewhere(one: Elsewhere) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "env_id": one.env_id,
-        "families": 0,
-        "needs": one.needs,
-        "available": False,
-        "why_not": one.why_not(),
     }
 
 

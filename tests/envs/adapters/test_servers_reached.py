@@ -29,6 +29,8 @@ class Handler(BaseHTTPRequestHandler):
         allowed = self.headers.get("Authorization") == f"Basic {base64.b64encode(b'admin:-right-').decode()}"
         status = 503 if self.path.startswith("/broken") else 401 if "/api/" in self.path and not allowed else 200
         text = "Your instance is hibernating" if self.path.startswith("/asleep") else "welcome"
+        if "/api/" in self.path and not self.path.startswith("/other"):
+            text = '{"result": []}'
         self.send_response(status)
         self.end_headers()
         self.wfile.write(text.encode())
@@ -141,12 +143,13 @@ def test_logins_are_looked_at(origin: str, tmp_path: Path, monkeypatch: pytest.M
         ("", "wrong", "missing", "refuses the user admin", "SNOW_INSTANCE_PWD"),
         ("/asleep", "right", "missing", "is hibernating", "wake it up"),
         ("/broken", "right", "missing", "it answers 503", "SNOW_INSTANCE_URL"),
+        ("/other", "right", "missing", "is no ServiceNow instance", "SNOW_INSTANCE_URL"),
     ],
 )
 def test_an_instance_is_asked_with_its_user(
     origin: str, monkeypatch: pytest.MonkeyPatch, path: str, password: str, state: str, detail: str, advice: str
 ) -> None:
-    """A ServiceNow instance must answer, be awake and know the user; no password is shown."""
+    """A ServiceNow instance must answer, be awake, know the user, and be one; no password is shown."""
     for name, value in zip(SNOW, (origin + path, "admin", f"-{password}-"), strict=True):
         monkeypatch.setenv(name, value)
     found = next(one for one in look() if one.what.startswith("WorkArena"))
@@ -167,7 +170,8 @@ def test_a_list_of_instances_must_be_a_file(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("SNOW_INSTANCE_POOL", str(tmp_path / "pool.json"))
     assert _of("WorkArena").state == "missing"
     (tmp_path / "pool.json").write_text("[]")
-    assert _of("WorkArena").state == "ok"
+    assert _of("WorkArena").state == "note"
+    assert "set SNOW_INSTANCE_URL" in _of("WorkArena").advice
     monkeypatch.delenv("SNOW_INSTANCE_POOL")
     monkeypatch.setenv("HF_TOKEN", "a-secret")
     assert _of("WorkArena").state == "note"

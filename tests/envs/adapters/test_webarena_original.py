@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from support.originals import runnable
 
+from rebind.envs.adapters.browsergym.env import written
 from rebind.envs.adapters.webarena.original.check import plays, right, wrong
-from rebind.envs.adapters.webarena.original.env import WebArenaEnv, written
+from rebind.envs.adapters.webarena.original.env import WebArenaEnv
 from rebind.envs.adapters.webarena.original.runner import WebArenaRunner, judging
 from rebind.envs.adapters.webarena.original.tasks import sites, task, tasks
 from rebind.envs.adapters.webarena.original.world import WebArenaWorld
@@ -107,10 +108,10 @@ def test_text_arrives_and_leaving_ends(env: WebArenaEnv) -> None:
 
 def test_the_judge_is_asked_once(runner: WebArenaRunner, model: _Agreeing) -> None:
     """A task whose answer a model compares asks the judge that was given, once, when the agent has stopped."""
-    runner.start(NEEDS_JUDGE)
+    runner.start(task=NEEDS_JUDGE)
     assert runner.act(written("send_msg_to_user", {"text": "there is none"})).ended
     assert model.asked == []
-    assert runner.score() == 1.0
+    assert runner.score().score == 1.0
     (asked,) = model.asked
     assert (asked.model, asked.purpose, [m.role for m in asked.messages]) == (
         "simulated/judge",
@@ -124,7 +125,7 @@ def test_a_judge_that_says_nothing_to_the_point_is_no_score_of_0(world: WebArena
     """Stock takes an answer that it cannot read for a failed task; it says nothing of the agent."""
     runner = WebArenaRunner(sites(stubbed=True), lambda _: "It is hard to say.")
     try:
-        runner.start(NEEDS_JUDGE)
+        runner.start(task=NEEDS_JUDGE)
         runner.act(written("send_msg_to_user", {"text": "there is none"}))
         with pytest.raises(EnvironmentFailure, match="hard to say"):
             runner.score()
@@ -151,7 +152,7 @@ def test_an_unreachable_site_is_infrastructure(world: WebArenaWorld) -> None:
     made = WebArenaRunner(dict.fromkeys(SITES, "http://127.0.0.1:9"))
     try:
         with pytest.raises(EnvironmentFailure, match="ERR_"):
-            made.start(132)
+            made.start(task=132)
     finally:
         made.close()
 

@@ -1,1 +1,0 @@
-"""Runs in the environment that `browsergym-webarena` lives in; never imported by Rebind."""
