@@ -16,7 +16,7 @@ from unittest import mock
 
 from rebind.banks.files import silent
 from rebind.envs.browser.engine import engine
-from rebind.eval import episode as episodes_of
+from rebind.eval import parts
 from rebind.eval.bench.browser_fault_kinds import Case, draw
 from rebind.eval.bench.browser_lab import BOUND, Lab
 from rebind.eval.ledger import Ledger
@@ -43,7 +43,7 @@ def run(episodes: int = 200, progress: Progress = silent) -> dict[str, Any]:
     rows: dict[tuple[str, str], Row] = {}
     with tempfile.TemporaryDirectory(prefix="rebind-faults-") as scratch, Ledger.open(Path(scratch)) as ledger:
         lab = Lab(ledger)
-        with mock.patch.object(episodes_of, "world_of", return_value=lab):
+        with mock.patch.object(parts, "world_of", return_value=lab):
             for n, case in enumerate(draw(episodes)):
                 progress(f"{case.kind}, {case.how}", n, episodes)
                 row = rows.setdefault((case.kind, case.how), Row(case.kind, case.how, case.outcome))
