@@ -39,7 +39,7 @@ def _usages(payload: Raw) -> Iterator[Raw]:
         for key in place:
             found = found.get(key) if isinstance(found, dict) else None
         if isinstance(found, dict):
-            # The output count of Anthropic's first event is a placeholder; the counts of the last one are totals.
+            # The output count of Anthropic's first event is provisional; the counts of the last one are totals.
             first = place[0] == "message" and payload.get("type") == "message_start"
             yield {k: v for k, v in found.items() if not (first and k == "output_tokens")}
     yield {key: payload[key] for key in _OLLAMA if key in payload}

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from pydantic import JsonValue
 from rebind.canon import canonical, digest, file_digest
 
 MANIFEST = "manifest.json"
+_PART = 1 << 20
+"""Bytes read at once."""
 
 
 def silent(_what: str, _done: int, _total: int) -> None:
@@ -39,13 +41,19 @@ def read_lines(path: Path) -> Iterator[Any]:
 
 
 def drop_torn_tail(path: Path) -> None:
-    """Cuts off a last line that a killed process did not finish."""
+    """Cuts off a last line that a killed process did not finish. Reads the end of the file alone."""
     if not path.exists():
         return
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(path, whole)
+    with path.open("r+b") as file:
+        size = end = file.seek(0, os.SEEK_END)
+        at = -1
+        while end and at < 0:
+            begin = max(0, end - _PART)
+            file.seek(begin)
+            at = file.read(end - begin).rfind(b"\n")
+            end = begin + at + 1 if at >= 0 else begin
+        if end < size:
+            file.truncate(end)
 
 
 def write_lines(path: Path, values: Iterable[JsonValue]) -> None:
@@ -121,6 +129,27 @@ def new_folder(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+def kept_folder(path: Path, holds: Callable[[Path], bool], fill: Callable[[Path], None]) -> None:
+    """Makes a folder of a cache, unless it holds already what it should. Of several processes that make it at once the
+    first one's stays.
+
+    Args:
+        holds: whether a folder is there and is the one that is wanted.
+        fill: fills an empty folder; what it raises leaves nothing behind.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if holds(path):
+        return
+    try:
+        with new_folder(path) as folder:
+            fill(folder)
+    except OSError:
+        if not holds(path):  # else another process was first
+            raise
 
 
 def make_read_only(folder: Path) -> None:

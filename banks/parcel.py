@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from rebind.banks.files import MANIFEST, new_folder
+from rebind.banks.files import MANIFEST, kept_folder
 from rebind.banks.freeze import RECORDS, SKILLS, SUMMARIES
 from rebind.banks.store import Bank, bank_manifest, verified_bytes
 from rebind.caches import user_cache
@@ -31,21 +31,19 @@ def find_or_unpack(path: Path, digest: str, parcel: Callable[[], Parcel]) -> Ban
         BankError: what the parcel holds is not that bank.
     """
     kept = user_cache() / "banks" / digest
-    for folder in (path, kept):
-        if _is(folder, digest):
-            return Bank.open(folder)
-    try:
-        with new_folder(kept) as folder:
-            for name, content in parcel().items():
-                with (folder / name).open("wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-            if not _is(folder, digest):
-                raise BankError(f"what was sent is not the bank of digest {digest}")
-    except OSError:
-        if not _is(kept, digest):  # another process was first
-            raise
+    if _is(path, digest):
+        return Bank.open(path)
+
+    def unpack(into: Path) -> None:
+        for name, content in parcel().items():
+            with (into / name).open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        if not _is(into, digest):
+            raise BankError(f"what was sent is not the bank of digest {digest}")
+
+    kept_folder(kept, lambda folder: _is(folder, digest), unpack)
     return Bank.open(kept)
 
 

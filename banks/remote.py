@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rebind.banks.files import MANIFEST, first_difference, make_read_only, new_folder, read_manifest
+from rebind.banks.files import MANIFEST, first_difference, kept_folder, make_read_only, read_manifest
 from rebind.banks.storage import Remote, StorageError
 from rebind.caches import user_cache
 
@@ -22,18 +22,18 @@ def fetched(url: str) -> Path:
     if manifest is None:
         raise StorageError(f"{url} holds no {MANIFEST}: nothing frozen is there, or its push has not ended")
     kept = user_cache() / "frozen" / _digest(url, manifest)
-    if _holds(kept, manifest):
-        return kept
+
+    def fetch(into: Path) -> None:
+        (into / MANIFEST).write_bytes(manifest)
+        for name in _names(url, into):
+            remote.get(name, into / name)
+        _check(url, into)
+        make_read_only(into)
+
     try:
-        with new_folder(kept) as folder:
-            (folder / MANIFEST).write_bytes(manifest)
-            for name in _names(url, folder):
-                remote.get(name, folder / name)
-            _check(url, folder)
-            make_read_only(folder)
+        kept_folder(kept, lambda folder: _holds(folder, manifest), fetch)
     except OSError as error:
-        if not _holds(kept, manifest):  # else another process was first
-            raise StorageError(f"{url} could not be kept in {kept}: {error.strerror}") from None
+        raise StorageError(f"{url} could not be kept in {kept}: {error.strerror}") from None
     return kept
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from rebind.errors import UserError, did_you_mean
 
@@ -77,14 +78,12 @@ class Remote:
     def put(self, path: Path, name: str) -> None:
         """Copies a file of this machine; a reader sees all of it, or what was there before."""
         with self._explained(f"written: {name}"):
-            self._make_folder()
-            self._system.put_file(str(path), self._at(name))
+            self._place(name, lambda at: self._system.put_file(str(path), at))
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a small file."""
+        """Writes a small file, as `put` does."""
         with self._explained(f"written: {name}"):
-            self._make_folder()
-            self._system.pipe_file(self._at(name), content)
+            self._place(name, lambda at: self._system.pipe_file(at, content))
 
     def remove(self, name: str) -> None:
         """Removes a file, if it is there."""
@@ -94,9 +93,15 @@ class Remote:
             except FileNotFoundError:
                 return
 
-    def _make_folder(self) -> None:
-        if self.url.partition("://")[0] not in _BUCKETS:
-            self._system.makedirs(self._root, exist_ok=True)
+    def _place(self, name: str, write: Callable[[str], None]) -> None:
+        """An object appears whole; a file is written under another name first."""
+        if self.url.partition("://")[0] in _BUCKETS:
+            write(self._at(name))
+            return
+        self._system.makedirs(self._root, exist_ok=True)
+        unfinished = self._at(f".{name}.{uuid4().hex}.unfinished")
+        write(unfinished)
+        self._system.mv(unfinished, self._at(name))
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"

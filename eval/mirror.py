@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from rebind.banks.files import replace_text
+from rebind.banks.files import drop_torn_tail, replace_text
 from rebind.banks.storage import Remote, StorageError, url_of
 from rebind.caches import user_cache
 from rebind.canon import digest
@@ -106,12 +106,22 @@ class _Claim:
                 f"{self._remote.url} is being written by process {found['process']} on {found['host']}, last heard of "
                 f"at {heard}. If it is dead, wait {_QUIET / 60:g} minutes from then, or remove {_WRITER} there"
             )
-        self.renew()
+        self._say()
         found = self._found()
         if not found or not self._is_mine(found):
             raise StorageError(f"{self._remote.url}: another process has begun to write this run at the same time")
 
     def renew(self) -> None:
+        """Raises `StorageError` where another process has taken the run over: what it sent is not to be overwritten."""
+        found = self._found()
+        if found and not self._is_mine(found):
+            raise StorageError(
+                f"{self._remote.url} was taken over by process {found['process']} on {found['host']}, for nothing was "
+                "heard from here for long"
+            )
+        self._say()
+
+    def _say(self) -> None:
         self._remote.write(_WRITER, json.dumps({**self._who, "at": time.time()}).encode())
 
     def release(self) -> None:
@@ -170,7 +180,7 @@ class _Sender:
             thread.join()
             try:
                 self._send()
-            except StorageError as error:
+            except (StorageError, OSError) as error:
                 remedy = f"What was run is safe in {self._folder}: give the same command again to send it"
                 raise StorageError(f"{error}\n{remedy}") from None
 
@@ -179,15 +189,15 @@ class _Sender:
         while not self._stop.wait(wait):
             began = time.monotonic()
             try:
-                self._claim.renew()
                 self._send()
-            except StorageError as error:
+            except (StorageError, OSError) as error:
                 _log.warning("the run goes on, but was not sent: %s", error)
             wait = max(EVERY, 10 * (time.monotonic() - began))
 
     def _send(self) -> None:
         """The manifest comes last, and one that is no more goes first: what is there is never said to be whole when it
         is not."""
+        self._claim.renew()
         for name in reversed(_FILES):
             if name in self._sent and not (self._folder / name).exists():
                 self._remote.remove(name)
@@ -208,22 +218,8 @@ def _still(path: Path) -> Iterator[Path]:
         copy = Path(scratch) / path.name
         shutil.copyfile(path, copy)
         if path.name == LEDGER_FILE:
-            _cut_to_lines(copy)
+            drop_torn_tail(copy)
         yield copy
-
-
-def _cut_to_lines(path: Path) -> None:
-    with path.open("r+b") as file:
-        end = file.seek(0, os.SEEK_END)
-        while end:
-            begin = max(0, end - _PART)
-            file.seek(begin)
-            at = file.read(end - begin).rfind(b"\n")
-            if at >= 0:
-                end = begin + at + 1
-                break
-            end = begin
-        file.truncate(end)
 
 
 def _caught_up(remote: Remote, folder: Path) -> frozenset[str]:
@@ -270,10 +266,10 @@ def _head(path: Path, size: int) -> str:
 
 
 def _get(remote: Remote, name: str, folder: Path) -> None:
-    """Copies a file here; who reads it sees the old one or the new one."""
-    fresh = folder / f".{name}.fresh"
-    remote.get(name, fresh)
-    fresh.replace(folder / name)
+    """Copies a file here; who reads it sees the old one or the new one, also where several processes copy it."""
+    with tempfile.TemporaryDirectory(prefix=".fresh-", dir=folder) as scratch:
+        remote.get(name, Path(scratch) / name)
+        (Path(scratch) / name).replace(folder / name)
 
 
 def _seen(folder: Path) -> dict[str, list[Any]]:

@@ -121,7 +121,7 @@ def mentions(text: str, value: str) -> bool:
 
 
 def stands_in(low: str, sought: str) -> bool:
-    """`mentions` for texts in case-folded letters."""
+    """`mentions` of letters as they are; of case-folded ones, in any case."""
     position = 0
     if not sought:
         return False

@@ -15,7 +15,7 @@ from rebind.memory.skill.reads import only_reads
 from rebind.memory.skill.refs import Flow, Hole, Ref
 from rebind.memory.skill.request import masked
 from rebind.memory.skill.select import alike, matching
-from rebind.memory.values import mentions, says
+from rebind.memory.values import mentions, says, stands_in
 
 LEAST_NUMBER = 100
 """Smaller numbers turn up everywhere: an equal one in a result is no sign that it came from there."""
@@ -205,7 +205,7 @@ class Places:
         address "Home"."""
         if " " in value.strip():
             return says(self.instruction, value)
-        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self.instruction) is not None
+        return stands_in(self.instruction, value)
 
     def _by_flow(self, number: int, element: Mapping[str, JsonValue]) -> Tests:
         """Fields equal to a value that an earlier call took from a result before this one."""

@@ -118,6 +118,14 @@ def test_a_run_that_another_machine_writes_is_refused_until_that_is_silent(url: 
     assert "writer.json" not in Remote(url).entries()
 
 
+def test_a_run_that_was_taken_over_meanwhile_is_not_sent_over_what_the_other_sent(url: str) -> None:  # noqa: F811
+    other = json.dumps({"host": "elsewhere", "process": 7, "at": time.time()}).encode()
+    with pytest.raises(StorageError, match="taken over by process 7 on elsewhere"):
+        _note_and(url, "a", lambda: Remote(url).write("writer.json", other))
+    assert Remote(url).read("writer.json") == other
+    assert LEDGER_FILE not in Remote(url).entries()
+
+
 def test_a_process_of_this_machine_that_died_does_not_bar_the_run(url: str) -> None:  # noqa: F811
     import platform
     import subprocess

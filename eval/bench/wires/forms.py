@@ -96,7 +96,7 @@ def _openai_events(body: Json, number: int, text: str, usage: Usage) -> Iterator
 
 
 def _messages(body: Json, number: int, text: str, usage: Usage) -> Iterator[bytes]:
-    """The prompt's usage comes first, the output's last; the first has a placeholder in place of the output's."""
+    """The prompt's usage comes first, the output's last; the first has a provisional one of the output."""
     counts = usage or {}
     first = {k: v for k, v in counts.items() if not k.startswith("output")} | {"output_tokens": PLACEHOLDER}
     last = {k: v for k, v in counts.items() if k.startswith("output")}

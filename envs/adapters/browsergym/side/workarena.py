@@ -21,7 +21,7 @@ def opened(instance: dict[str, str]) -> WorkArena:
     from browsergym.workarena.tasks.service_catalog import OrderHardwareTask
 
     form.ServiceNowFormTask._set_required_config_attributes = _as_given
-    form.hash = _hash
+    form.hash = _number
     for kind in (form.ServiceNowFormTask, lists.ServiceNowListTask, OrderHardwareTask):
         kind.all_configs = classmethod(_no_others)
     return WorkArena("workarena++", bool(instance))
@@ -122,12 +122,8 @@ def _no_others(_kind: Any) -> list[Any]:
     return []
 
 
-def _hash(text: str) -> int:
-    """The same in every process, other than Python's."""
-    return _number(text)
-
-
 def _number(text: str) -> int:
+    """A hash that is the same in every process, other than Python's."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
 
