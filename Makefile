@@ -4,6 +4,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 VENV := .venv
 BIN := $(VENV)/bin
 
+unexport PYTHONDONTWRITEBYTECODE  # where it is set, every process would compile libraries anew, for ten seconds and more
+
 .PHONY: demo test lint setup clean
 
 demo: setup
@@ -26,6 +28,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt 'torch==2.13.0'
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[local,retrieval,osu,shard,sites,miniwob,dev]'
+	$(BIN)/python -c 'import django, litellm, playwright.async_api, sentence_transformers'  # compiled once, here
 	touch $@
 
 $(VENV)/.stores: $(VENV)/.ready  # vector databases and Ray: what the demo does not need

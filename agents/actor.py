@@ -8,7 +8,7 @@ from typing import Any
 
 from rebind.agents.head import form, head
 from rebind.agents.parse import parse
-from rebind.agents.schema import action_schema, tools_found, values_seen
+from rebind.agents.schema import Schema, action_schema, tools_found, values_seen
 from rebind.agents.settings import ActorSettings
 from rebind.agents.turns import answered, returned
 from rebind.errors import ContextOverflow, ProviderError
@@ -74,7 +74,7 @@ class Actor:
             self._mem_tokens = self._count_support(observation)
         self._observations.append(observation)
         began = time.monotonic()
-        completion = self._ask(self._request(self._messages, self._tools))
+        completion = self._ask(self._request(self._messages, self._tools, self._schema()))
         lost = time.monotonic() - began - (completion.attempts[-1].ms / 1000 if completion.attempts else 0.0)
         named = [t.name for t in self._tools] if self._settings.strict_tools else None
         parsed = parse(completion, self._settings.protocol, named)
@@ -96,15 +96,20 @@ class Actor:
         bare = head(self._settings, self._goal, observation, bare_tools, Support(condition=self._support.condition))
         if bare == self._messages and bare_tools == self._tools:
             return 0
-        with_support = self._model.count(self._request(self._messages, self._tools))
-        return with_support - self._model.count(self._request(bare, bare_tools))
+        with_support = self._model.count(self._request(self._messages, self._tools, None))
+        return with_support - self._model.count(self._request(bare, bare_tools, None))
 
-    def _request(self, messages: Sequence[Message], tools: tuple[ToolSpec, ...]) -> Request:
-        how, schema = self._settings, None
-        if how.protocol == "json":
-            found = () if how.strict_tools else tools_found(self._observations, [t.name for t in tools])
-            values = values_seen(self._goal, self._observations) if how.grounded else None
-            schema = action_schema(tools, thought=how.thought, found=found, grounded=values)
+    def _schema(self) -> Schema | None:
+        """What the next answer must follow, in JSON mode."""
+        how = self._settings
+        if how.protocol != "json":
+            return None
+        found = () if how.strict_tools else tools_found(self._observations, [t.name for t in self._tools])
+        values = values_seen(self._goal, self._observations) if how.grounded else None
+        return action_schema(self._tools, thought=how.thought, found=found, grounded=values)
+
+    def _request(self, messages: Sequence[Message], tools: tuple[ToolSpec, ...], schema: Schema | None) -> Request:
+        how = self._settings
         return Request(
             model=how.model,
             purpose="actor",

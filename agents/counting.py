@@ -6,11 +6,12 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from functools import cache
+from http import HTTPStatus
 from typing import Any
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
+from rebind.agents.connection import Unanswered, encoded, post
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.provider import litellm
 from rebind.agents.wire import wire_message, wire_tool
@@ -20,6 +21,8 @@ from rebind.types import Request
 
 _TIMEOUT = 60.0
 _ATTEMPTS = 4
+_SHOWN = 200
+"""Characters of a response that is shown in an error."""
 _REMEMBERED = 4096
 """Prompts whose count is known: the heads of a target's episodes are the same for every seed."""
 _known: OrderedDict[bytes, int] = OrderedDict()
@@ -59,28 +62,21 @@ def _counted(endpoint: Endpoint, messages: list[dict[str, Any]], tools: list[dic
     return len(_post(endpoint, "/tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
 
 
-@cache
-def _client() -> Any:
-    """One client for all counts: making one costs more than a count."""
-    import httpx
-
-    return httpx.Client(timeout=_TIMEOUT)
-
-
 def _post(endpoint: Endpoint, path: str, body: dict[str, Any]) -> Any:
     """Asks a llama.cpp server; its own paths lie beside /v1, not below it."""
-    import httpx
-
     base = (endpoint.api_base or "").removesuffix("/v1")
-    headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
     retrying = Retrying(
         stop=stop_after_attempt(_ATTEMPTS),
         wait=wait_random_exponential(multiplier=0.2, max=5),
-        retry=retry_if_exception_type(httpx.TransportError),
+        retry=retry_if_exception_type((Unanswered, TimeoutError)),
         reraise=True,
     )
     try:
-        response = retrying(_client().post, base + path, json=body, headers=headers)
-        return response.raise_for_status().json()
-    except (httpx.HTTPError, ValueError) as error:
-        raise ProviderError(redact(f"{endpoint.model} could not count tokens: {error}", endpoint.api_key)) from None
+        got = retrying(post, base, path, encoded(body), endpoint.api_key, _TIMEOUT)
+    except (Unanswered, TimeoutError) as error:
+        why = str(error)
+    else:
+        if got.status == HTTPStatus.OK and got.payloads():
+            return got.payloads()[0]
+        why = f"it answered {got.status}: {got.text[:_SHOWN]}"
+    raise ProviderError(redact(f"{endpoint.model} could not count tokens: {why}", endpoint.api_key))

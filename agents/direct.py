@@ -1,5 +1,5 @@
-"""Servers of one's own that speak OpenAI's wire format are asked through OpenAI's client: litellm, through which all
-others are asked, spends ten times as much processor time on handing the same bytes over."""
+"""Servers of one's own that speak OpenAI's wire format are asked without a client library: litellm, through which all
+others are asked, spends twenty times as much processor time on handing the same bytes over."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
 
+from rebind.agents.connection import Unanswered, encoded, post, reaches
 from rebind.agents.endpoint import Endpoint
 from rebind.agents.provider import as_it_is, litellm
-from rebind.agents.tap import Exchange, keep, listening
+from rebind.agents.tap import Exchange
 from rebind.types import Completion
 
 KEYS = {"openai": "OPENAI_API_KEY", "hosted_vllm": "HOSTED_VLLM_API_KEY"}
 """Prefixes of litellm's that mean nothing but OpenAI's wire format, and where litellm finds the key of each."""
 _THOUGHTS = re.compile(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)
 """Reasoning that a server left at the head of an answer; no part of it, as litellm has it too."""
+_PATH = "/chat/completions"
+_OK, _REDIRECTS = 200, 300
 _SHOWN = 200
 """Characters of a response that is shown in an error."""
 _ALTERNATE = re.compile(r"roles (must alternate|should be alternating)", re.IGNORECASE)
@@ -30,76 +32,59 @@ _ALTERNATE = re.compile(r"roles (must alternate|should be alternating)", re.IGNO
 def takes(endpoint: Endpoint) -> bool:
     """Whether an endpoint is asked without litellm, which must have nothing to say about its requests."""
     provider, _, name = endpoint.model.partition("/")
-    if endpoint.api_base is None or endpoint.stream or provider not in KEYS:
+    if endpoint.api_base is None or endpoint.stream or provider not in KEYS or not reaches(endpoint.api_base):
         return False
     return as_it_is(provider, name)
 
 
 def ask(endpoint: Endpoint, body: Mapping[str, Any], heard: list[Exchange]) -> Completion | None:
-    """Sends a request as litellm takes it. The answer, without its usage; None where the response holds none. Every
-    HTTP response is added to `heard` as it comes.
+    """Sends a request as litellm takes it, and waits for the answer `body["timeout"]` seconds at most. The answer,
+    without its usage; None where the response holds none. Every HTTP response is added to `heard` as it comes.
 
     Raises:
-        openai.OpenAIError: what litellm makes of a failure.
+        openai.OpenAIError: what litellm makes of a failure. TimeoutError: it took longer.
     """
-    from openai import APIStatusError, OpenAIError
+    from openai import OpenAIError
 
     try:
         try:
             _send(endpoint, body, heard)
-        except APIStatusError as error:
-            if not _ALTERNATE.search(str(error)):
+        except _Refused as error:
+            if not _ALTERNATE.search(error.message):
                 raise
             _send(endpoint, {**body, "messages": alternating(body["messages"])}, heard)
         return _read(heard[-1])
-    except OpenAIError as error:
+    except (OpenAIError, Unanswered, _Refused) as error:
         provider, _, name = endpoint.model.partition("/")
         # litellm knows how providers word an overflow or a policy; where it knows no better it raises another.
         raise litellm().exception_type(model=name, original_exception=error, custom_llm_provider=provider) from error
 
 
 def _send(endpoint: Endpoint, body: Mapping[str, Any], heard: list[Exchange]) -> None:
-    import httpx
-
     ours = ("model", "num_retries", "max_retries", "api_base", "api_key", "timeout", "extra_body")
     sent = {key: value for key, value in body.items() if key not in ours} | body.get("extra_body", {})
     provider, _, sent["model"] = endpoint.model.partition("/")
-    # A server of one's own may ask for no key; OpenAI's client insists on having one.
-    server = endpoint.api_base or "", endpoint.api_key or os.environ.get(KEYS[provider]) or "none"
-    idle = _idle(*server)
-    try:
-        client = idle.pop()
-    except IndexError:
-        client = _client(*server)
-    with listening(heard):
-        try:
-            client.post("/chat/completions", cast_to=httpx.Response, body=sent, options={"timeout": body["timeout"]})
-        finally:
-            idle.append(client)
+    base, key = endpoint.api_base or "", endpoint.api_key or os.environ.get(KEYS[provider])
+    got = post(base, _PATH, encoded(sent), key, body["timeout"], heard.append)
+    if not _OK <= got.status < _REDIRECTS:
+        raise _Refused(got, base)
 
 
-@cache
-def _idle(api_base: str, api_key: str) -> list[Any]:
-    """Clients of a server that nobody uses, each with a connection that is kept: a pool for all would look after every
-    connection at every request. (`pop` and `append` of a list are one act each.)"""
-    return []
+class _Refused(Exception):
+    """A response that is no answer, with what litellm looks at in the errors of OpenAI's client."""
 
+    def __init__(self, got: Exchange, base: str) -> None:
+        import httpx
 
-def _client(api_base: str, api_key: str) -> Any:
-    import httpx
-    from openai import OpenAI
-
-    # The client takes httpx's too, though its types know httpx's successor alone.
-    connection: Any = httpx.Client(verify=_certificates(), timeout=None, event_hooks={"response": [keep]})
-    return OpenAI(base_url=api_base, api_key=api_key, max_retries=0, timeout=None, http_client=connection)
-
-
-@cache
-def _certificates() -> Any:
-    """Read once: it takes tens of milliseconds."""
-    import httpx
-
-    return httpx.create_ssl_context()
+        error = next(iter(got.payloads()), {}).get("error")
+        said = error.get("message") if isinstance(error, dict) else None
+        text = str(said or got.text.strip()[:_SHOWN])
+        self.message = f"Error code: {got.status} - {text}" if text else f"Error code: {got.status}"
+        super().__init__(self.message)
+        self.status_code, self.body = got.status, error
+        self.code = error.get("code") if isinstance(error, dict) else None
+        asked = httpx.Request("POST", base + _PATH)
+        self.response = httpx.Response(got.status, headers=dict(got.headers), content=got.text, request=asked)
 
 
 def _read(heard: Exchange) -> Completion | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rebind.agents.settings import ActorSettings
 from rebind.agents.turns import tool_line, worked
@@ -30,6 +31,7 @@ def head(
     return [Message(role="system", content=system), *before, Message(role="user", content=task)]
 
 
+@lru_cache
 def form(settings: ActorSettings) -> str:
     """How to answer, as the system prompt and a correction say it."""
     variables = {"thought": settings.thought} if settings.protocol == "json" else {}

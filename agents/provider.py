@@ -49,6 +49,8 @@ def cost(model: str, usage: Usage, written: int | None = None) -> float | None:
     rates = flat_rates(model)
     if rates and all(rate is not None for count, rate in zip(counts, rates, strict=True) if count):
         return sum(count * (rate or 0.0) for count, rate in zip(counts, rates, strict=True))
+    if not _known(model):
+        return None
     details = {"cached_tokens": read, "cache_creation_tokens": made}
     said = litellm().Usage(
         prompt_tokens=usage.prompt,
@@ -77,12 +79,18 @@ def flat_rates(model: str) -> tuple[float | None, ...] | None:
 
 def _dollars(model: str, **counts: Any) -> float | None:
     module = litellm()
-    if model not in module.model_cost and model.partition("/")[2] not in module.model_cost:
-        return None  # litellm would take an unknown model of a known family for free
+    if not _known(model):
+        return None
     try:
         return float(sum(module.cost_per_token(model=model, **counts)))
     except module.ModelNotMappedError:
         return None
+
+
+def _known(model: str) -> bool:
+    """Whether litellm's table has the model; it would take an unknown one of a known family for free."""
+    table = litellm().model_cost
+    return model in table or model.partition("/")[2] in table
 
 
 @cache

@@ -22,8 +22,11 @@ class Exchange:
     """One HTTP response, as far as it came. Redirects are exchanges of their own."""
 
     status: int
-    headers: httpx.Headers
+    headers: Mapping[str, str]
+    """Names in lower case."""
     body: bytearray = field(default_factory=bytearray)
+    _read: tuple[int, list[Payload]] | None = None
+    """Payloads, of so many bytes."""
 
     @property
     def redirects(self) -> bool:
@@ -36,17 +39,24 @@ class Exchange:
 
     def payloads(self) -> list[Payload]:
         """The JSON objects of the body: the one it is, or those of its events or lines. What is no JSON is left out."""
-        text = self._text()
+        if self._read is None or self._read[0] != len(self.body):
+            self._read = len(self.body), self._payloads()
+        return self._read[1]
+
+    def _payloads(self) -> list[Payload]:
+        text = self.text
         if not self.streamed:
             return [whole] if (whole := _object(text)) is not None else _objects(text.splitlines())
         return _objects(line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:"))
 
-    def _text(self) -> str:
+    @property
+    def text(self) -> str:
+        """The body as text; empty where it was compressed and cut."""
         if "content-encoding" not in self.headers:  # as most are: quicker
             return self.body.decode("utf-8", "replace")
         try:
             return httpx.Response(self.status, headers=self.headers, content=bytes(self.body)).text
-        except httpx.DecodingError:  # a compressed body that was cut
+        except httpx.DecodingError:
             return ""
 
 
@@ -64,13 +74,6 @@ def hear(exchange: Exchange) -> None:
     """Hands a response to whoever listens in this thread."""
     if (heard := _listener.get()) is not None:
         heard.append(exchange)
-
-
-def keep(response: httpx.Response) -> None:
-    """A hook for clients of one's own (`event_hooks`): hears a response, and its body while it is read."""
-    assert isinstance(response.stream, httpx.SyncByteStream)  # of a client that is not async
-    hear(exchange := Exchange(response.status_code, response.headers))
-    response.stream = _Tee(response.stream, exchange.body)
 
 
 def install(litellm: Any) -> None:

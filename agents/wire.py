@@ -71,11 +71,13 @@ def attempt(endpoint: Endpoint, request: Request, seconds: float) -> Outcome:
     from openai import OpenAIError
 
     litellm()  # its import takes seconds, which are no part of the attempt
-    asked = direct.ask if direct.takes(endpoint) else _through_litellm
     clock, heard = _Clock(), list[Exchange]()
     body = {**_body(endpoint, request), "timeout": seconds}
     try:
-        answer = _within(seconds, lambda: asked(endpoint, body, heard))
+        if direct.takes(endpoint):
+            answer = direct.ask(endpoint, body, heard)
+        else:
+            answer = _within(seconds, lambda: _through_litellm(body, heard))
     except (OpenAIError, TimeoutError) as error:  # all of litellm's errors are OpenAI's
         return _failed(endpoint, error, heard, clock)
     row = _row(endpoint, heard, clock)
@@ -92,7 +94,7 @@ def attempt(endpoint: Endpoint, request: Request, seconds: float) -> Outcome:
     return Outcome("empty", row.model_copy(update={"error": "the answer is empty"}), completion, earlier=earlier)
 
 
-def _through_litellm(_: Endpoint, body: dict[str, Any], heard: list[Exchange]) -> Completion | None:
+def _through_litellm(body: dict[str, Any], heard: list[Exchange]) -> Completion | None:
     """As `direct.ask`, at any provider."""
     with listening(heard):
         response = litellm().completion(**body)

@@ -17,7 +17,7 @@ NAMES: dict[str | None, tuple[int | None, tuple[str, ...]]] = {
     "502-html": (502, ("502",)),
     "503": (503, ("simulated 503",)),
     "529": (529, ("simulated 529",)),
-    "down": (None, ("reset by peer", "disconnected")),
+    "down": (None, ("reset by peer", "without response")),
     "reset": (None, ("reset by peer",)),
     "timeout": (None, (_TIMED_OUT,)),
     "drip": (200, (_TIMED_OUT,)),

@@ -12,8 +12,8 @@ import rfc8785
 
 from rebind.errors import LedgerError
 from rebind.eval.ledger.commitments import Committed, commit, commit_redacted, redacted_paths, salt_bytes
-from rebind.eval.ledger.jcs import canonical_bytes, encode
 from rebind.eval.ledger.lines import parse_line, pointer
+from rebind.jcs import canonical_bytes, encode
 from rebind.types import Event
 
 GENESIS = "0" * 64

@@ -17,7 +17,7 @@ from json.encoder import encode_basestring as quoted
 from struct import Struct
 from typing import Any, NamedTuple
 
-from rebind.eval.ledger.jcs import canonical_bytes, encode, numbers_are_whole, ordered
+from rebind.jcs import canonical_bytes, encode, numbers_are_whole, ordered
 from rebind.types import Redacted
 
 SALT_BYTES = 16
@@ -61,10 +61,10 @@ def commit(data: Mapping[str, Any], seed: bytes) -> Committed:
         rfc8785.CanonicalizationError, UnicodeEncodeError: as `canonical_bytes`.
     """
     form, values = _open(data)
-    texts = (*map(encode, values),) if numbers_are_whole(data) else _texts(values)
+    texts = (*map(encode, values),) if numbers_are_whole(data) else (*map(_quick, values),)
     whole = form.text % texts
     if not whole.isascii():  # keys beyond ASCII have an order of their own
-        texts = _texts(values)
+        texts = (*map(canonical_bytes, values),)
         whole = form.text % texts
     salts = expand(seed, len(texts))
     digests = [sha256(b"\0" + salt + text).hexdigest() for salt, text in zip(salts, texts, strict=True)]
@@ -192,8 +192,11 @@ def _form(names: tuple[str, ...], structure: _Structure) -> _Form:
     return _Form(_object(names, texts).encode(), nodes, _object(names, [_DIGEST] * len(names)))
 
 
-def _texts(values: Sequence[Any]) -> tuple[bytes, ...]:
-    return tuple([encode(value) if type(value) is str else canonical_bytes(value) for value in values])
+def _quick(value: Any) -> bytes:
+    """The canonical form of a value without keys beyond ASCII."""
+    kind = type(value)
+    plain = kind is str or ((kind is dict or kind is list) and numbers_are_whole(value))
+    return encode(value) if plain else canonical_bytes(value)
 
 
 def _holder(members: tuple[str, ...] | int, place: str) -> str:

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from rebind.errors import LedgerError
 from rebind.eval.ledger.commitments import SALT_BYTES, Committed, commit
-from rebind.eval.ledger.jcs import canonical_text
+from rebind.jcs import canonical_text
 from rebind.secrets import Scrubber
 from rebind.types import EventKind
 

@@ -14,11 +14,11 @@ from typing import Any, get_args
 from rebind.errors import LedgerError, did_you_mean
 from rebind.eval.ledger.chain import Walk, line_of, walk
 from rebind.eval.ledger.commitments import digest_of, expand, redacted_paths, salt_bytes, values_in
-from rebind.eval.ledger.jcs import canonical_text, ordered
 from rebind.eval.ledger.lines import parse_line, pointer
 from rebind.eval.ledger.lock import locked
 from rebind.eval.ledger.manifest import LEDGER_FILE, sync_folder
 from rebind.eval.ledger.verify import verify
+from rebind.jcs import canonical_text, ordered
 from rebind.types import Event, EventKind, Frozen, Redacted
 
 _FORM = re.compile(r"(?P<kind>\w+|\*)\.(?P<field>[^.\[\]]+)(?:\.(?P<member>[^.\[\]]+)|\[(?P<index>\d+|\*)\])?")

@@ -9,10 +9,10 @@ from typing import Any
 
 def canonical(value: Any) -> bytes:
     """The RFC 8785 (JCS) bytes of a JSON value. Raises `rfc8785.CanonicalizationError` for what JSON cannot hold
-    (NaN, integers beyond 2**53)."""
-    import rfc8785
+    (NaN, integers beyond 2**53), UnicodeEncodeError for lone surrogates."""
+    from rebind.jcs import canonical_bytes
 
-    return rfc8785.dumps(value)
+    return canonical_bytes(value)
 
 
 def digest(value: Any) -> str:

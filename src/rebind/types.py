@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SkipValidation
 
 from rebind.canon import digest
 
@@ -237,8 +237,8 @@ class Request(Frozen):
     purpose: Purpose
     messages: tuple[Message, ...]
     decoding: Decoding
-    schema_: dict[str, JsonValue] | None = None
-    """JSON schema the answer must follow (`response_format`)."""
+    schema_: SkipValidation[dict[str, JsonValue] | None] = None
+    """JSON schema the answer must follow (`response_format`); large, and made anew for each turn: taken as it is."""
     tools: tuple[ToolSpec, ...] = ()
     """Native tool calling; empty where the model does not have it."""
 
@@ -264,7 +264,8 @@ class Attempt(Frozen):
     error: str | None = None
     """None where it was answered; else the error's class and message, free of secrets."""
     usage: Usage = Usage()
-    raw_usage: dict[str, JsonValue] | None = None
+    raw_usage: SkipValidation[dict[str, JsonValue] | None] = None
+    """As the provider's JSON has it."""
     cost: float | None = None
     """US dollars from litellm's local table; None where the price is unknown."""
 

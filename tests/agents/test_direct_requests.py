@@ -99,12 +99,9 @@ def test_the_key_is_the_one_that_litellm_would_read(monkeypatch: pytest.MonkeyPa
     """A server whose key is in the environment gets it, though the endpoint names none."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv(variable, "from-the-environment")
-    made: list[str] = []
-    client = direct._client
-    monkeypatch.setattr(direct, "_client", lambda base, key: made.append(key) or client(base, key))
     with playback([Reply(completion("hello", usage()))], 0.0) as server:
         LLM({MODEL: Endpoint(model, api_base=server.url)}).complete(request())
-    assert made == ["from-the-environment"]
+    assert server.keys == ["Bearer from-the-environment"]
 
 
 def test_a_native_call_without_id_or_with_an_object_of_arguments_comes_in_openais_form() -> None:

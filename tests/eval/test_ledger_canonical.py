@@ -7,7 +7,7 @@ import rfc8785
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rebind.eval.ledger.jcs import canonical_text
+from rebind.jcs import canonical_text
 
 text = st.text(st.characters(exclude_categories=["Cs"]))
 scalars = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | text

@@ -1,4 +1,4 @@
-"""RFC 8785 text, fast enough for a ledger line: the bytes of the `rfc8785` package, many times as quickly."""
+"""RFC 8785 text, fast enough for every line of a ledger: the bytes of the `rfc8785` package, many times as quickly."""
 
 from __future__ import annotations
 
