@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ _THOUGHTS = re.compile(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)
 """Reasoning that a server left at the head of an answer; no part of it, as litellm has it too."""
 _PATH = "/chat/completions"
 _OK, _REDIRECTS = 200, 300
+_OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
+"""Headers that hold for the bytes as they came, not for their text."""
 _SHOWN = 200
 """Characters of a response that is shown in an error."""
 _ALTERNATE = re.compile(r"roles (must alternate|should be alternating)", re.IGNORECASE)
@@ -46,13 +49,15 @@ def ask(endpoint: Endpoint, body: Mapping[str, Any], heard: list[Exchange]) -> C
     """
     from openai import OpenAIError
 
+    began = time.monotonic()
     try:
         try:
             _send(endpoint, body, heard)
         except _Refused as error:
             if not _ALTERNATE.search(error.message):
                 raise
-            _send(endpoint, {**body, "messages": alternating(body["messages"])}, heard)
+            left = body["timeout"] - (time.monotonic() - began)
+            _send(endpoint, {**body, "messages": alternating(body["messages"]), "timeout": left}, heard)
         return _read(heard[-1])
     except (OpenAIError, Unanswered, _Refused) as error:
         provider, _, name = endpoint.model.partition("/")
@@ -83,8 +88,9 @@ class _Refused(Exception):
         super().__init__(self.message)
         self.status_code, self.body = got.status, error
         self.code = error.get("code") if isinstance(error, dict) else None
+        kept = {name: value for name, value in got.headers.items() if name not in _OF_THE_BODY}
         asked = httpx.Request("POST", base + _PATH)
-        self.response = httpx.Response(got.status, headers=dict(got.headers), content=got.text, request=asked)
+        self.response = httpx.Response(got.status, headers=kept, content=got.text, request=asked)
 
 
 def _read(heard: Exchange) -> Completion | None:
