@@ -33,12 +33,12 @@ class Settings:
     """What is handed on; all but τ_C and R are ours.
 
     `least`: τ_C, below which no skill is likely enough to be handed on. `worth`: what the share of calls saved counts
-    beside precision. `odds`: how likely a skill with some traits suits a request; where it is not fitted, its
-    similarity stands for that. `tuning.Tuning` fits it and τ_C. `r`: R. `learn`: whether uses count for reliability;
+    beside precision. `odds`: how likely a skill with some traits is valid; where it is not fitted, similarity times
+    reliability stands for that. `tuning.Tuning` fits it and τ_C. `r`: R. `learn`: whether uses count for reliability;
     not where no request may have a say in another."""
 
     least: float = 0.0
-    worth: float = 2.0
+    worth: float = 1.25
     odds: Odds | None = None
     r: int = 3
     learn: bool = True
@@ -106,12 +106,10 @@ class TierC:
         return traits(goal, known, self._texts)
 
     def odds(self, goal: str, known: Sequence[Known]) -> list[float]:
-        """How likely each is valid, 0 to 1: how likely it is for such a request, times how reliable it is."""
+        """How likely each is valid, 0 to 1."""
         if self.settings.odds is None or not known:
-            suits = [max(0.0, similarity(goal, one.requests, self._texts)) for one in known]
-        else:
-            suits = [float(one) for one in self.settings.odds.of(self.traits(goal, known))]
-        return [suit * one.reliability for suit, one in zip(suits, known, strict=True)]
+            return [max(0.0, similarity(goal, one.requests, self._texts)) * one.reliability for one in known]
+        return [float(one) for one in self.settings.odds.of(self.traits(goal, known))]
 
     def read(
         self, asked: Asked, call: Caller, given: Given | None = None, on_row: Callable[[Row], None] = lambda _: None

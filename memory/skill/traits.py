@@ -3,6 +3,7 @@ order in which traces were learnt."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to vectors of length 1."""
 _CLAUSE = re.compile(r"(?<=[.?!;])\s+|,\s+(?=and |also )|\b(?:and|also|additionally|furthermore)\b", re.IGNORECASE)
 _LEAST_WORDS = 2
-TRAITS = ("similarity", "clauses", "named")
+TRAITS = ("similarity", "clauses", "named", "bare", "reliable")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def similarity(goal: str, requests: Sequence[str], texts: Texts) -> float:
 
 def traits(goal: str, known: Sequence[Known], texts: Texts) -> NDArray[np.float64]:
     """Shape (procedures, `TRAITS`): similarity of requests; how far each clause of the goal is found in one request;
-    how far the goal's words name the call that it names least."""
+    how far the goal's words name the call that it names least; whether there is no slot, and so nothing to fill wrongly
+    (1 or 0); the log-odds of the reliability."""
     said = texts.of(clauses(goal))
     return np.array(
         [
@@ -73,6 +75,8 @@ def traits(goal: str, known: Sequence[Known], texts: Texts) -> NDArray[np.float6
                 similarity(goal, one.requests, texts),
                 max(float((said @ texts.of(clauses(text)).T).max(axis=1).mean()) for text in one.requests),
                 named(one.skill, goal),
+                float(not one.skill.slots),
+                math.log(one.reliability / (1 - one.reliability)),
             )
             for one in known
         ]

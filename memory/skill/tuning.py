@@ -28,7 +28,6 @@ class Tuning:
     def __init__(self, library: Library, encode: Encode) -> None:
         self._tier = TierC(library, encode, Settings(learn=False))
         self._traits: list[NDArray[np.float64]] = []
-        self._reliable: list[list[float]] = []
         self._valid: list[list[bool | None]] = []
         self._saved: list[list[int]] = []
 
@@ -37,7 +36,6 @@ class Tuning:
         versions, known = self._tier.known(source.request, scope, source)
         if versions:
             self._traits.append(self._tier.traits(source.request, known))
-            self._reliable.append([one.reliability for one in known])
             self._valid.append([valid(version) for version in versions])
             self._saved.append([saves(version) for version in versions])
 
@@ -47,23 +45,10 @@ class Tuning:
         model = fitted(self._traits, self._valid)
         if model is None:
             return replace(self._tier.settings, least=float("inf"))
-        suits = left_out(self._traits, self._valid)
-        odds = [(own * np.array(kept)).tolist() for own, kept in zip(suits, self._reliable, strict=True)]
+        odds = [own.tolist() for own in left_out(self._traits, self._valid)]
         worth, most = self._tier.settings.worth, self._tier.settings.r
         handed = [chosen(own, saved, 0.0, worth, most) for own, saved in zip(odds, self._saved, strict=True)]
-        return replace(self._tier.settings, least=self._even(handed, worth) / self._short(odds, handed), odds=model)
-
-    def _short(self, odds: Sequence[Sequence[float]], handed: Sequence[Sequence[int]]) -> float:
-        """How many times as often as its score says a skill was valid: a reliability of few uses is near one half, and
-        what was never tried is no worse for that."""
-        pairs = [
-            (own[n], valid[n])
-            for own, some, valid in zip(odds, handed, self._valid, strict=True)
-            for n in some
-            if valid[n] is not None
-        ]
-        expected, held = sum(score for score, _ in pairs), sum(bool(one) for _, one in pairs)
-        return held / expected if held and expected else 1.0
+        return replace(self._tier.settings, least=self._even(handed, worth), odds=model)
 
     def _even(self, handed: Sequence[Sequence[int]], worth: float) -> float:
         """The probability p at which it makes no difference whether a skill is handed on. That gives p of precision and

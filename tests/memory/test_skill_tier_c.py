@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -402,7 +404,7 @@ def test_tau_is_where_a_skill_and_silence_are_worth_the_same(tmp_path: Path) -> 
     settings = tuning.settings()
     (good,) = TierC(library, embed, settings).ranked("Search the contacts and send a mail, the 41th", BOTH)
     assert good[0] == right
-    assert 0 < settings.least < 1 / (2 + settings.worth)
+    assert settings.least == pytest.approx(1 / (2 + settings.worth))  # all that can be valid is found
     assert settings.least < good[1]
     assert TierC(library, embed, settings).ranked("Water the plants, the 41th", fax) == []
 
@@ -479,6 +481,19 @@ def test_a_skill_is_found_by_what_it_held_for_and_a_later_version_starts_from_wh
     tier = TierC(library, embed)
     _, known = tier.known("Drop Anna a line", BOTH)
     assert tier.traits("Drop Anna a line", known)[0, 0] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_uses_and_open_slots_are_traits_of_a_skill(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    version = stored(library)
+    tier = TierC(library, embed)
+    for _ in range(2):
+        library.record(version, ok=True, request="Write to Bob")
+    _, (known,) = tier.known("Do something else", BOTH)
+    bare = replace(known, skill=known.skill.model_copy(update={"slots": ()}), failed=2)
+    found = tier.traits("Do something else", [known, bare])
+    assert found[:, 3].tolist() == [0.0, 1.0]
+    assert found[:, 4].tolist() == [pytest.approx(math.log(3)), pytest.approx(0.0)]
 
 
 def test_a_skill_that_never_held_is_not_handed_on_beside_one_that_did(tmp_path: Path) -> None:
