@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 
-from rebind.agents.settings import ActorSettings
+from rebind.agents.settings import ActorSettings, Protocol
 from rebind.agents.turns import tool_line, worked
 from rebind.prompts import render
 from rebind.types import Message, Support, ToolSpec
@@ -31,8 +31,12 @@ def head(
     return [Message(role="system", content=system), *before, Message(role="user", content=task)]
 
 
-@lru_cache
 def form(settings: ActorSettings) -> str:
     """How to answer, as the system prompt and a correction say it."""
-    variables = {"thought": settings.thought} if settings.protocol == "json" else {}
-    return render(f"actor_form_{settings.protocol}", **variables).rstrip()
+    return _form(settings.protocol, settings.thought)
+
+
+@cache
+def _form(protocol: Protocol, thought: bool) -> str:
+    variables = {"thought": thought} if protocol == "json" else {}
+    return render(f"actor_form_{protocol}", **variables).rstrip()
