@@ -7,9 +7,11 @@ from pathlib import Path
 
 import typer
 
-from rebind.cli.output import JSON_OPTION, emit, facts, progress, table
+from rebind.cli.output import JSON_OPTION, console, emit, facts, progress, table
 from rebind.errors import UserError
 
+_FREE = ("Apache-2.0", "MIT")
+"""Licences of data that need no word of acceptance to be used."""
 app = typer.Typer(help="Build target tasks whose bindings shift from their source's.", no_args_is_help=True)
 
 
@@ -25,7 +27,7 @@ def build(  # noqa: PLR0913, PLR0917 — one parameter an option
     ),
     workers: int = typer.Option(2, "--workers", min=1, help="Processes."),
     from_: str | None = typer.Option(None, "--from", help="Pairs of a benchmark: webarena, workarena, tau-bench."),
-    data: Path | None = typer.Option(None, "--data", help="With --from: folder or file of its tasks."),
+    data: Path | None = typer.Option(None, "--data", help="With --from: its tasks, where not from `rebind data get`."),
     dry_run: bool = typer.Option(False, "--dry-run", help="With --from: count the pairs, write nothing."),
     as_json: bool = JSON_OPTION,
 ) -> None:
@@ -34,9 +36,9 @@ def build(  # noqa: PLR0913, PLR0917 — one parameter an option
     With --from, pair the tasks of another benchmark that fill one template with different bindings.
     """
     if from_ is not None:
-        if data is None or bank or env or paper_scale or dry_run == (out is not None):
-            raise UserError("with --from NAME give --data PATH, and either --dry-run or --out FILE, and nothing else")
-        _pairs(from_, data, out, as_json)
+        if bank or env or paper_scale or dry_run == (out is not None):
+            raise UserError("with --from NAME give either --dry-run or --out FILE; beside these only --data PATH")
+        _pairs(from_, data or _tasks_of(from_), out, as_json)
         return
     if out is None or data or dry_run:
         raise UserError("give --out FOLDER; --data and --dry-run go with --from NAME")
@@ -62,6 +64,25 @@ def _build(out: Path, bank: Path | None, env: str | None, workers: int, as_json:
     facts("Targets", {k: v for k, v in result.items() if not isinstance(v, dict)})
     table("By shift level", ("level", "targets"), list(built.by_level.items()))
     table("Not kept", ("reason", "attempts"), list(built.rejected.items()))
+
+
+def _tasks_of(name: str) -> Path:
+    """The cached data of a benchmark; brought there first where it is not, its licence shown."""
+    from rebind.envs.adapters.datasets import dataset
+    from rebind.envs.adapters.download import get
+
+    one = dataset(name)
+    if one.state() == "complete":
+        return one.folder
+
+    def show(licence: str) -> bool:
+        console().print(licence, markup=False)
+        if one.licence not in _FREE:
+            raise UserError(f"the data of {name} comes under {one.licence}: accept it with `rebind data get {name}`")
+        return True
+
+    with progress(f"data {name}") as bar:
+        return get(one, show, bar)
 
 
 def _pairs(name: str, data: Path, out: Path | None, as_json: bool) -> None:

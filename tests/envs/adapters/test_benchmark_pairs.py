@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from support.originals import data
 from typer.testing import CliRunner
 
 from rebind.cli import app
+from rebind.envs.adapters import datasets
 from rebind.envs.adapters.benchmarks import load
+from rebind.envs.adapters.datasets import DataFile, Dataset
 from rebind.envs.adapters.instances import Instance, count, one_a_level
 from rebind.errors import UserError
 
@@ -73,3 +76,34 @@ def test_wrong_folders_and_names_are_said(tmp_path: Path) -> None:
         load("webarna", tmp_path)
     with pytest.raises(UserError, match="does not exist"):
         load("webarena", tmp_path / "nowhere")
+
+
+@pytest.fixture
+def cached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str, bool], None]:
+    """Registers a small "webarena" under a licence, of which the user's cache holds all or nothing."""
+    content = json.dumps([{"intent_template_id": 1, "task_id": 1, "intent": "x", "instantiation_dict": {"a": 1}}])
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def register(licence: str, there: bool) -> None:
+        file = DataFile(path="test.raw.json", sha256="0" * 64, bytes=len(content), package="none==0", member="none")
+        one = Dataset(name="webarena", title="Tasks", licence=licence, origin="here", files=(file,))
+        monkeypatch.setattr(datasets, "datasets", lambda: (one,))
+        if there:
+            one.folder.mkdir(parents=True)
+            (one.folder / "test.raw.json").write_text(content)
+
+    return register
+
+
+def test_without_a_path_the_tasks_are_those_in_the_cache(cached: Callable[[str, bool], None]) -> None:
+    """What `rebind data get` brought needs no further word."""
+    cached("CC-BY-NC-4.0", True)
+    done = CliRunner().invoke(app, ["targets", "build", "--from", "webarena", "--dry-run", "--json"])
+    assert json.loads(done.stdout)["instances"] == 1
+
+
+def test_tasks_under_a_licence_to_be_accepted_are_not_fetched_unasked(cached: Callable[[str, bool], None]) -> None:
+    """The licence is shown, and the command that accepts it named."""
+    cached("CC-BY-NC-4.0", False)
+    done = CliRunner().invoke(app, ["targets", "build", "--from", "webarena", "--dry-run"])
+    assert "accept it with `rebind data get webarena`" in str(done.exception)
