@@ -16,7 +16,7 @@ from rebind.types import Environment, Progress, Record, Seal, Skill, World
 _OPEN = ("supervisor", "api")
 """Namespaces that every request may use."""
 FIRST = 800
-"""Number of the first instance. The first eight from 0, 100, 200 and so on up to 600 were looked at before."""
+"""Number of the first instance. The first eight from 0, 100, 200 and so on up to 700 were looked at before."""
 
 
 @dataclass(frozen=True)
