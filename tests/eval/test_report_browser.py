@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.ledgers import MadeRun, call
 
+from rebind.envs.browser import chromium
+from rebind.envs.browser.engine import missing
 from rebind.eval.report import build, write_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 STYLE = Path(__file__).resolve().parents[2] / "eval" / "report" / "templates" / "style.css"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +38,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
-    with sync_api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    why = missing()
+    if why:
+        pytest.skip(f"needs a browser: {why}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=chromium.find().path, args=chromium.arguments())
         yield opened
         opened.close()
 
