@@ -28,7 +28,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt 'torch==2.13.0'
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[local,retrieval,osu,shard,sites,miniwob,dev]'
-	$(BIN)/python -c 'import django, litellm, playwright.async_api, sentence_transformers'  # compiled once, here
+	LITELLM_LOCAL_MODEL_COST_MAP=True $(BIN)/python -c 'import django, litellm, playwright.async_api, sentence_transformers'  # compiled once, here
 	touch $@
 
 $(VENV)/.stores: $(VENV)/.ready  # vector databases and Ray: what the demo does not need

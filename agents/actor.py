@@ -92,6 +92,8 @@ class Actor:
     def _count_support(self, observation: str) -> int:
         """M_j = tok(prompt with support) − tok(prompt without). The head never changes and templates join messages at
         special tokens, so that the first call's difference is every call's."""
+        if not (self._support.text or self._support.turns or self._skills):
+            return 0
         bare_tools = tuple(t for t in self._tools if t.name not in self._skills)
         bare = head(self._settings, self._goal, observation, bare_tools, Support(condition=self._support.condition))
         if bare == self._messages and bare_tools == self._tools:

@@ -4,12 +4,12 @@ take a tenth of the processor time of clients that know proxies, redirects and c
 from __future__ import annotations
 
 import json
+import select
 import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
-from multiprocessing.connection import wait
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -158,10 +158,16 @@ def _kept(idle: list[socket.socket]) -> socket.socket | None:
             held = idle.pop()
         except IndexError:  # another thread was quicker
             break
-        if not wait([held], 0):
+        if not _readable(held):
             return held
         held.close()  # nothing was asked: what can be read is its end
     return None
+
+
+def _readable(held: socket.socket) -> bool:
+    ready = select.poll()
+    ready.register(held, select.POLLIN)
+    return bool(ready.poll(0))
 
 
 def _opened(parts: SplitResult, until: float) -> socket.socket:

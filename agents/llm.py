@@ -135,17 +135,10 @@ class LLM:
         if key and self._cache and (stored := self._cache.get(key)):
             return stored
         asked = _Asked(request, endpoint, self._seconds(timeout, endpoint))
-        retrying = Retrying(
-            stop=lambda state: len(asked.made) >= self._attempts or asked.lost(state) >= (self._patience or math.inf),
-            wait=self._wait,
-            retry=retry_if_exception_type(_Again),
-            reraise=True,
-        )
         try:
-            answer = retrying(self._try, asked)
-        except _Again as last:
-            said = f"{request.model} did not answer in {len(asked.made)} attempts: {last}"
-            raise ProviderError(said, tuple(asked.made)) from None
+            answer = self._try(asked)
+        except _Again as first:
+            answer = self._retried(asked, first)
         completion = answer.model_copy(update={"attempts": tuple(asked.made)})
         if key and self._cache:
             self._cache.put(key, completion)
@@ -205,6 +198,27 @@ class LLM:
                     made[-1] = outcome.attempt.model_copy(update={"error": None})
                 limiter.grow()
                 return outcome.completion
+
+    def _retried(self, asked: _Asked, first: _Again) -> Completion:
+        """The answer to a request whose first attempt did not bring it. Raises as `complete`."""
+        failed = [first]
+
+        def again() -> Completion:
+            if failed:  # counts as tenacity's first attempt, of which most requests need no other
+                raise failed.pop()
+            return self._try(asked)
+
+        retrying = Retrying(
+            stop=lambda state: len(asked.made) >= self._attempts or asked.lost(state) >= (self._patience or math.inf),
+            wait=self._wait,
+            retry=retry_if_exception_type(_Again),
+            reraise=True,
+        )
+        try:
+            return retrying(again)
+        except _Again as last:
+            said = f"{asked.request.model} did not answer in {len(asked.made)} attempts: {last}"
+            raise ProviderError(said, tuple(asked.made)) from None
 
     def _wait(self, state: RetryCallState) -> float:
         """Seconds before the next attempt: what the provider asked for, and never less than the backoff."""

@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rebind.envs.apps.api.values import NotJson, as_json, compact
@@ -55,7 +56,7 @@ class CodeSession:
     def __init__(self, tools: Iterable[str], call: Caller, *, moment: datetime.datetime) -> None:
         """`tools`: names of the functions the code may call, each through `call`. `moment` is what the interpreter
         takes for the time; its random numbers start alike in every session: the same code gives the same result."""
-        self._functions = {tool: self._function(tool) for tool in tools}
+        self._tools = tools
         self._call = call
         self._limits: ResourceLimits = {
             "max_feed_duration_secs": _SECONDS,
@@ -131,6 +132,11 @@ class CodeSession:
                 raise EnvironmentFailure(f"no worker for Python actions: {error}") from error
             self._session = session
         return self._session
+
+    @cached_property
+    def _functions(self) -> dict[str, Callable[..., Any]]:
+        """Made at the first block: most episodes have none."""
+        return {tool: self._function(tool) for tool in self._tools}
 
     def _function(self, tool: str) -> Callable[..., Any]:
         """The host's side of an API function in the sandbox."""

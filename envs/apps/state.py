@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -182,23 +182,38 @@ def dump(db: sqlite3.Connection) -> dict[str, dict[Key, Row]]:
 
 
 def diff(before: sqlite3.Connection, after: sqlite3.Connection) -> dict[str, TableDiff]:
-    """Differences by table name; tables without any are left out. Both databases must have the same schema."""
-    found: dict[str, TableDiff] = {}
-    for table in _perhaps(before, after):
-        query = f"SELECT * FROM {table}"
-        was, now = before.execute(query).fetchall(), after.execute(query).fetchall()
-        if was == now:
-            continue
-        # Few of many rows differ: only those are worth a dict.
-        gone, come = set(was).difference(now), set(now).difference(was)
-        old = _keyed(after, table, [row for row in was if row in gone])
-        new = _keyed(after, table, [row for row in now if row in come])
-        found[table] = TableDiff(
-            added={key: row for key, row in new.items() if key not in old},
-            removed={key: row for key, row in old.items() if key not in new},
-            changed={key: Change(old[key], row) for key, row in new.items() if key in old},
-        )
+    """Differences by table name; tables without any are left out. Both databases must have the same schema, and neither
+    may be in a transaction."""
+    tables = _perhaps(before, after)
+    after.execute("ATTACH ':memory:' AS was")
+    try:
+        after.deserialize(before.serialize(), name="was")
+        found = {table: _table_diff(after, table) for table in tables}
+    finally:
+        after.execute("DETACH was")
     return {table: difference for table, difference in found.items() if difference}
+
+
+def _table_diff(db: sqlite3.Connection, table: str) -> TableDiff:
+    """What happened to a table of `main` since it was as it is in `was`."""
+    names, keys = _columns(db, table)
+    old = _by_key(_unlike(db, table, names, "was", "main"), names, keys)
+    new = _by_key(_unlike(db, table, names, "main", "was"), names, keys)
+    return TableDiff(
+        added={key: row for key, row in new.items() if key not in old},
+        removed={key: row for key, row in old.items() if key not in new},
+        changed={key: Change(old[key], row) for key, row in new.items() if old.get(key, row) != row},
+    )
+
+
+def _unlike(db: sqlite3.Connection, table: str, names: Sequence[str], here: str, there: str) -> list[tuple[Any, ...]]:
+    """A table's rows in one schema that the other does not have, or not at that row id. SQLite compares them: of
+    hundreds of rows a handful become Python's."""
+    differs = " OR ".join(f"here.{name} IS NOT there.{name}" for name in names)
+    return db.execute(
+        f"SELECT here.* FROM {here}.{table} here LEFT JOIN {there}.{table} there ON there.rowid = here.rowid "
+        f"WHERE there.rowid IS NULL OR {differs}"
+    ).fetchall()
 
 
 def _tables(db: sqlite3.Connection) -> list[str]:
@@ -216,12 +231,15 @@ def _perhaps(before: sqlite3.Connection, after: sqlite3.Connection) -> list[str]
 
 
 def _rows(db: sqlite3.Connection, table: str) -> dict[Key, Row]:
-    return _keyed(db, table, db.execute(f"SELECT * FROM {table}").fetchall())
+    return _by_key(db.execute(f"SELECT * FROM {table}").fetchall(), *_columns(db, table))
 
 
-def _keyed(db: sqlite3.Connection, table: str, rows: list[tuple[Any, ...]]) -> dict[Key, Row]:
-    """A table's rows by primary key."""
+def _columns(db: sqlite3.Connection, table: str) -> tuple[list[str], list[int]]:
+    """Names of a table's columns, and which of them are its primary key."""
     columns = db.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (table,)).fetchall()
-    names = [name for name, _ in columns]
-    keys = [index for index, (_, pk) in enumerate(columns) if pk]
+    return [name for name, _ in columns], [index for index, (_, pk) in enumerate(columns) if pk]
+
+
+def _by_key(rows: Iterable[tuple[Any, ...]], names: Sequence[str], keys: Sequence[int]) -> dict[Key, Row]:
+    """Rows of a table by primary key."""
     return {tuple(row[i] for i in keys): dict(zip(names, row, strict=True)) for row in rows}

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rebind.envs.apps.api.registry import APPS, OPEN_APPS, REGISTRY, tool_spec
+from rebind.envs.apps.api.registry import APPS, OPEN_APPS, REGISTRY
 from rebind.envs.apps.building import (
     ENV_ID,
     WORLD_SEEDS,
@@ -51,7 +51,7 @@ def first_observation(db: sqlite3.Connection, _seal: Seal) -> str:
 def tools(seal: Seal) -> tuple[ToolSpec, ...]:
     """The tools to name in the prompt for a task, in alphabetical order after those that every task has."""
     names = (*_ALWAYS, *sorted(set(family_of(seal.family).tools.split()).difference(_ALWAYS)))
-    return tuple(tool_spec(REGISTRY[name]) for name in names)
+    return tuple(REGISTRY[name].spec for name in names)
 
 
 def judge(before_db: sqlite3.Connection, after_db: sqlite3.Connection, calls: tuple[Call, ...], seal: Seal) -> Verdict:

@@ -17,7 +17,7 @@ from json.encoder import encode_basestring as quoted
 from struct import Struct
 from typing import Any, NamedTuple
 
-from rebind.jcs import canonical_bytes, encode, numbers_are_whole, ordered
+from rebind.jcs import EXACT, canonical_bytes, encode, numbers_are_whole, ordered
 from rebind.types import Redacted
 
 SALT_BYTES = 16
@@ -61,7 +61,10 @@ def commit(data: Mapping[str, Any], seed: bytes) -> Committed:
         rfc8785.CanonicalizationError, UnicodeEncodeError: as `canonical_bytes`.
     """
     form, values = _open(data)
-    texts = (*map(encode, values),) if numbers_are_whole(data) else (*map(_quick, values),)
+    if numbers_are_whole(data):
+        texts = (*map(encode, values),)
+    else:
+        texts = (*[encode(value) if type(value) in EXACT else _quick(value) for value in values],)
     whole = form.text % texts
     if not whole.isascii():  # keys beyond ASCII have an order of their own
         texts = (*map(canonical_bytes, values),)
@@ -195,7 +198,7 @@ def _form(names: tuple[str, ...], structure: _Structure) -> _Form:
 def _quick(value: Any) -> bytes:
     """The canonical form of a value without keys beyond ASCII."""
     kind = type(value)
-    plain = kind is str or ((kind is dict or kind is list) and numbers_are_whole(value))
+    plain = (kind is dict or kind is list) and numbers_are_whole(value)
     return encode(value) if plain else canonical_bytes(value)
 
 

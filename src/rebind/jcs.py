@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from json.encoder import encode_basestring as quoted
 from typing import Annotated, Any, Union
@@ -12,11 +13,15 @@ import rfc8785
 _INT_MAX = 2**53 - 1
 _PLAIN_MIN, _PLAIN_MAX = 1e-4, 1e15
 """Between these, Python's, msgspec's and ECMAScript's shortest forms of a number that is not whole are the same."""
-_EXACT = frozenset({str, bool, type(None)})
+EXACT = frozenset({str, bool, type(None)})
 """Types that msgspec always writes in canonical form, or refuses (lone surrogates)."""
 _WholeNumber = Annotated[int, msgspec.Meta(ge=-_INT_MAX, le=_INT_MAX)]
+_Float = Annotated[float, msgspec.Meta(ge=-_PLAIN_MAX, le=_PLAIN_MAX)]
+_ODD_NUMBER = re.compile(rb"[:\[,]-?(?:\d+\.0[,\]}]|0\.0000|\d(?:\.\d+)?e)")
+"""In msgspec's text of a value whose numbers are within `_PLAIN_MAX`: one that has another canonical form (whole, or
+tiny). A text may look like one, which costs time alone."""
 _LEVELS = 6
-"""Levels of nesting that `numbers_are_whole` looks into."""
+"""Levels of nesting that are looked into quickly."""
 encode = msgspec.json.Encoder(order="sorted").encode
 """The canonical form of a string, a boolean and null; of what else, see `canonical_bytes`."""
 
@@ -30,7 +35,15 @@ def canonical_bytes(value: Any) -> bytes:
         UnicodeEncodeError: a lone surrogate.
     """
     kind = type(value)
-    if kind in _EXACT or (kind is int and -_INT_MAX <= value <= _INT_MAX) or _plain(value):
+    if kind in EXACT or (kind is int and -_INT_MAX <= value <= _INT_MAX):
+        return encode(value)
+    if kind is float:
+        return _number(value).encode()
+    if _fits(value, _Numbered):
+        text = encode(value)
+        if not _ODD_NUMBER.search(text) and text.isascii():
+            return text
+    if _plain(value):
         try:
             return encode(value)
         except RecursionError:
@@ -38,21 +51,26 @@ def canonical_bytes(value: Any) -> bytes:
     return canonical_text(value).encode()
 
 
-def _nested(levels: int) -> Any:
-    """The type of JSON without numbers that are not whole."""
-    inner: Any = _nested(levels - 1) if levels else None
-    scalar: Any = Union[str, _WholeNumber, bool, None]  # noqa: UP007  # a value, not an annotation
+def _nested(number: Any, levels: int) -> Any:
+    """The type of JSON with such numbers."""
+    inner: Any = _nested(number, levels - 1) if levels else None
+    scalar: Any = Union[str, number, bool, None]  # noqa: UP007  # a value, not an annotation
     return Union[scalar, dict[str, inner], list[inner]] if levels else scalar  # noqa: UP007
 
 
-_Plain = msgspec.defstruct("_Plain", [("value", _nested(_LEVELS))])
+_Whole = msgspec.defstruct("_Whole", [("value", _nested(_WholeNumber, _LEVELS))])
+_Numbered = msgspec.defstruct("_Numbered", [("value", _nested(Union[_WholeNumber, _Float], _LEVELS))])  # noqa: UP007
 
 
 def numbers_are_whole(value: Any) -> bool:
     """Whether a JSON value has no floats, no integers beyond 2**53 − 1 and not too many levels, so that msgspec writes
     it in canonical form if its keys are ASCII. Quick, for what is to be encoded in many parts."""
+    return _fits(value, _Whole)
+
+
+def _fits(value: Any, holder: type[msgspec.Struct]) -> bool:
     try:
-        msgspec.convert({"value": value}, _Plain)
+        msgspec.convert({"value": value}, holder)
     except msgspec.ValidationError:
         return False
     return True
@@ -78,7 +96,7 @@ def _plain(value: Any) -> bool:
         elif kind is float:
             if item % 1 == 0 or not _PLAIN_MIN <= abs(item) < _PLAIN_MAX:
                 return False
-        elif kind not in _EXACT:
+        elif kind not in EXACT:
             return False
     return True
 
@@ -119,7 +137,7 @@ def _text(value: Any) -> str:
 
 def _number(value: int | float) -> str:
     if isinstance(value, int):
-        plain = -_INT_MAX <= value <= _INT_MAX
-    else:
-        plain = _PLAIN_MIN <= abs(value) < _PLAIN_MAX and not value.is_integer()
-    return repr(value) if plain else rfc8785.dumps(value).decode()
+        return repr(value) if -_INT_MAX <= value <= _INT_MAX else rfc8785.dumps(value).decode()
+    if value.is_integer() and abs(value) <= _INT_MAX:
+        return repr(int(value))
+    return repr(value) if _PLAIN_MIN <= abs(value) < _PLAIN_MAX else rfc8785.dumps(value).decode()

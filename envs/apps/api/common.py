@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic import JsonValue
@@ -111,8 +112,16 @@ def now(db: Db) -> str:
 
 def matches(query: str, *fields: str | None) -> bool:
     """True if every word of the query occurs in the fields, case-insensitively; an empty query matches all."""
-    text = "\n".join(field for field in fields if field).casefold()
-    return all(word in text for word in query.casefold().split())
+    words = _words(query)
+    if not words:
+        return True
+    text = "\n".join(filter(None, fields)).casefold()
+    return all(word in text for word in words)
+
+
+@lru_cache(64)
+def _words(query: str) -> tuple[str, ...]:
+    return (*query.casefold().split(),)
 
 
 def date_or_422(value: str, name: str) -> str:

@@ -185,8 +185,8 @@ def _brief(row: Row) -> Row:
 def _tags(db: Db) -> dict[str, list[str]]:
     """Tags of every note, in alphabetical order."""
     tags: dict[str, list[str]] = {}
-    for row in select(db, "SELECT note_id, tag FROM note_tags ORDER BY tag"):
-        tags.setdefault(row["note_id"], []).append(row["tag"])
+    for note_id, tag in db.execute("SELECT note_id, tag FROM note_tags ORDER BY tag").fetchall():
+        tags.setdefault(note_id, []).append(tag)
     return tags
 
 

@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import JsonValue
@@ -76,6 +77,11 @@ class Api:
     parameters: tuple[Parameter, ...]
     function: Callable[..., JsonValue]
     writes: bool
+
+    @cached_property
+    def spec(self) -> ToolSpec:
+        """As a tool for the prompt."""
+        return tool_spec(self)
 
     @property
     def needs_token(self) -> bool:
