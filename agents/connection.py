@@ -9,7 +9,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -21,6 +21,8 @@ from rebind.agents.tap import Exchange
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PORTS = {"http": 80, "https": 443}
 _CHUNK = 65_536
+_HEADS = 64
+"""Servers and keys whose requests' first lines are remembered."""
 _FINAL = 200
 """Statuses below are interim (RFC 9110, 15.2)."""
 Hear = Callable[[Exchange], None]
@@ -48,11 +50,11 @@ def post(base: str, path: str, body: bytes, key: str | None, seconds: float, hea
     Raises:
         TimeoutError: it was not whole within `seconds`. Unanswered: there was no connection, or it ended too early.
     """
-    parts, until, idle = urlsplit(base), time.monotonic() + seconds, _idle(base)
-    request = _head(parts, path, len(body), key) + body
+    until, idle = time.monotonic() + seconds, _idle(base)
+    request = b"%bContent-Length: %d\r\n\r\n%b" % (_head(base, path, key), len(body), body)
     held: socket.socket | None = None
     try:
-        held = _kept(idle) or _opened(parts, until)
+        held = _kept(idle) or _opened(urlsplit(base), until)
         answer = _Answer(hear)
         held.settimeout(_left(until))
         held.sendall(request)
@@ -131,18 +133,20 @@ class _Answer:
         self.whole = True
 
 
-def _head(parts: SplitResult, path: str, length: int, key: str | None) -> bytes:
+@lru_cache(_HEADS)
+def _head(base: str, path: str, key: str | None) -> bytes:
+    """The lines of a request but its length."""
+    parts = urlsplit(base)
     lines = [
         f"POST {parts.path.rstrip('/')}{path}{'?' if parts.query else ''}{parts.query} HTTP/1.1",
         f"Host: {parts.netloc.rpartition('@')[2]}",
         "Content-Type: application/json",
         "Accept: application/json",
-        f"Content-Length: {length}",
         *([f"Authorization: Bearer {key}"] if key else []),
     ]
     if not all(line.isascii() and line.isprintable() for line in lines):
         raise Unanswered("the key or the address holds a character that no request can carry")
-    return "\r\n".join([*lines, "", ""]).encode()
+    return "\r\n".join([*lines, ""]).encode()
 
 
 @cache

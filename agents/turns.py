@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from rebind.agents.settings import Protocol
 from rebind.prompts import render
@@ -11,6 +14,8 @@ from rebind.types import Action, Code, Completion, Message, Step, ToolSpec
 
 NAMES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict"}
 """JSON schema types as the tool lines write them."""
+_LINES = 4_096
+"""Tools whose arguments are remembered as written."""
 
 
 def worked(goal: str, observation: str, steps: tuple[Step, ...], protocol: Protocol) -> list[Message]:
@@ -61,10 +66,16 @@ def _said(action: Action, thought: str, protocol: Protocol, number: int) -> Mess
 
 def tool_line(tool: ToolSpec) -> str:
     """A tool in one line: `name(arg: type, optional: type = ?) - summary`; choices stand for the type."""
-    properties: Any = tool.parameters.get("properties", {})
-    required: Any = tool.parameters.get("required", [])
-    args = ", ".join(f"{k}{'' if k in required else '?'}: {_type(v)}" for k, v in properties.items())
-    return f"{tool.name}({args}) - {tool.description}"
+    return f"{tool.name}({_arguments(msgspec.json.encode(tool.parameters))}) - {tool.description}"
+
+
+@lru_cache(_LINES)
+def _arguments(parameters: bytes) -> str:
+    """The arguments of a JSON schema, which comes as JSON so that what was written once is known again."""
+    schema: Any = msgspec.json.decode(parameters)
+    required: Any = schema.get("required", [])
+    properties: Any = schema.get("properties", {})
+    return ", ".join(f"{k}{'' if k in required else '?'}: {_type(v)}" for k, v in properties.items())
 
 
 def _type(schema: Any) -> str:

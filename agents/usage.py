@@ -35,14 +35,17 @@ def raw_usage(payloads: Iterable[Raw]) -> dict[str, Any] | None:
 
 def _usages(payload: Raw) -> Iterator[Raw]:
     for place in _PLACES:
-        found: Any = payload
-        for key in place:
+        found: Any = payload.get(place[0])
+        if found is None:
+            continue
+        for key in place[1:]:
             found = found.get(key) if isinstance(found, dict) else None
         if isinstance(found, dict):
             # The output count of Anthropic's first event is provisional; the counts of the last one are totals.
             first = place[0] == "message" and payload.get("type") == "message_start"
             yield {k: v for k, v in found.items() if not (first and k == "output_tokens")}
-    yield {key: payload[key] for key in _OLLAMA if key in payload}
+    if ollama := {key: payload[key] for key in _OLLAMA if key in payload}:
+        yield ollama
 
 
 def normalised(raw: Raw | None) -> Counts:
@@ -71,17 +74,17 @@ def _plain(raw: Raw, prompt: str, completion: str) -> Counts:
 
 
 def _openai(raw: Raw) -> Counts:
-    counts = _plain(raw, "prompt_tokens", "completion_tokens")
-    usage = counts.usage
-    if usage.cached is None:  # DeepSeek
-        usage = usage.model_copy(update={"cached": _count(raw, "prompt_cache_hit_tokens")})
+    usage, written = _plain(raw, "prompt_tokens", "completion_tokens")
+    changed: dict[str, int] = {}
+    if usage.cached is None and (hit := _count(raw, "prompt_cache_hit_tokens")) is not None:  # DeepSeek
+        changed["cached"] = hit
     total, prompt, completion = _count(raw, "total_tokens"), usage.prompt, usage.completion
     if total is not None and prompt is not None and completion is not None:
         # xAI, and Gemini in OpenAI's dress, count reasoning beside the completion; only the total says so.
         beside = total - prompt - completion
         if beside > 0 and usage.reasoning in (None, beside):
-            usage = usage.model_copy(update={"completion": completion + beside})
-    return Counts(usage, counts.written)
+            changed["completion"] = completion + beside
+    return Counts(usage.model_copy(update=changed) if changed else usage, written)
 
 
 def _apart(raw: Raw, prompt: str, completion: str, read: str, write: str) -> Counts:
@@ -113,6 +116,8 @@ def _details(raw: Raw, name: str) -> Raw:
 def _count(raw: Raw, key: str) -> int | None:
     """A count is a whole number from 0 on, also one written as 12.0."""
     value = raw.get(key)
+    if type(value) is int and value >= 0:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != value // 1:
         return None
     return int(value)

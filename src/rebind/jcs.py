@@ -20,8 +20,8 @@ _Float = Annotated[float, msgspec.Meta(ge=-_PLAIN_MAX, le=_PLAIN_MAX)]
 _ODD_NUMBER = re.compile(rb"[:\[,]-?(?:\d+\.0[,\]}]|0\.0000|\d(?:\.\d+)?e)")
 """In msgspec's text of a value whose numbers are within `_PLAIN_MAX`: one that has another canonical form (whole, or
 tiny). A text may look like one, which costs time alone."""
-_LEVELS = 6
-"""Levels of nesting that are looked into quickly."""
+_LEVELS = 9
+"""Levels of nesting that are looked into quickly; the schema of an answer has eight. (Each doubles the types made.)"""
 encode = msgspec.json.Encoder(order="sorted").encode
 """The canonical form of a string, a boolean and null; of what else, see `canonical_bytes`."""
 
