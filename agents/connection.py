@@ -50,24 +50,28 @@ def post(base: str, path: str, body: bytes, key: str | None, seconds: float, hea
     Raises:
         TimeoutError: it was not whole within `seconds`. Unanswered: there was no connection, or it ended too early.
     """
-    until, idle = time.monotonic() + seconds, _idle(base)
     request = b"%bContent-Length: %d\r\n\r\n%b" % (_head(base, path, key), len(body), body)
-    held: socket.socket | None = None
     try:
-        held = _kept(idle) or _opened(urlsplit(base), until)
-        answer = _Answer(hear)
+        return _exchanged(base, request, time.monotonic() + seconds, hear)
+    except TimeoutError:  # an OSError, too
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
+    except OSError as error:
+        raise Unanswered(str(error)) from error
+
+
+def _exchanged(base: str, request: bytes, until: float, hear: Hear) -> Exchange:
+    """The response to a request. Its connection is kept where the server lets it, and closed where anything fails."""
+    idle = _idle(base)
+    held = _kept(idle) or _opened(urlsplit(base), until)
+    answer = _Answer(hear)
+    try:
         held.settimeout(_left(until))
         held.sendall(request)
         while not answer.whole:
             held.settimeout(_left(until))  # a timeout alone would begin anew with each byte
             answer.take(held.recv(_CHUNK))
-    except BaseException as error:
-        if held is not None:
-            held.close()
-        if isinstance(error, TimeoutError):
-            raise TimeoutError(f"no answer within {seconds:g} s") from None
-        if isinstance(error, OSError):
-            raise Unanswered(str(error)) from error
+    except BaseException:
+        held.close()
         raise
     if answer.keep:
         idle.append(held)
